@@ -1,0 +1,71 @@
+package dev.unhang.events;
+
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * The topics of the log, with the settings that they must have. Partition counts are fixed for the life of a prefix,
+ * since a node must stay in its partition.
+ */
+public enum Topic {
+    /** What nodes say; key is the node. */
+    TELEMETRY("telemetry", 12, Duration.ofHours(24), Stamp.LOG_APPEND),
+    /** All that the decider must know. Never transactional. */
+    INBOX("inbox", 1, Duration.ofDays(7), Stamp.LOG_APPEND),
+    /** Every decision as it was made. */
+    JOURNAL("journal", 1, Duration.ofDays(365), Stamp.OF_THE_CAUSE),
+    /** The whole value under each key after each decision; compacted. */
+    STATE("state", 1, null, Stamp.OF_THE_CAUSE),
+    /** Offers, grants and withdrawals; key is the node or {@code @scheduler}. */
+    COMMANDS("commands", 12, Duration.ofDays(1), Stamp.LOG_APPEND),
+    /** Records that nobody could read, whole, with the reason. */
+    DEAD_LETTERS("dead-letters", 1, Duration.ofDays(7), Stamp.LOG_APPEND);
+
+    /** The prefix that all topics carry unless {@code kafka.topic-prefix} says otherwise. */
+    public static final String DEFAULT_PREFIX = "unhang.";
+
+    /** The largest record that may be written, in bytes; larger ones are refused by the broker. */
+    public static final int MAX_RECORD_BYTES = 1 << 20;
+
+    private enum Stamp {
+        LOG_APPEND,
+        OF_THE_CAUSE
+    }
+
+    private final String suffix;
+    private final int partitions;
+    private final @org.jspecify.annotations.Nullable Duration kept;
+    private final Stamp stamp;
+
+    Topic(String suffix, int partitions, @org.jspecify.annotations.Nullable Duration kept, Stamp stamp) {
+        this.suffix = suffix;
+        this.partitions = partitions;
+        this.kept = kept;
+        this.stamp = stamp;
+    }
+
+    /** The topic's name on the broker, as {@code unhang.telemetry}. */
+    public String name(String prefix) {
+        return prefix + suffix;
+    }
+
+    /** How many partitions it has, on every broker. */
+    public int partitions() {
+        return partitions;
+    }
+
+    /** The topic settings that must hold; the lab alone may replace LogAppendTime by CreateTime. */
+    public Map<String, String> settings() {
+        String time = stamp == Stamp.LOG_APPEND ? "LogAppendTime" : "CreateTime";
+        if (kept == null) {
+            return Map.of("cleanup.policy", "compact", "message.timestamp.type", time);
+        }
+        return Map.of(
+                "cleanup.policy",
+                "delete",
+                "retention.ms",
+                Long.toString(kept.toMillis()),
+                "message.timestamp.type",
+                time);
+    }
+}
