@@ -117,7 +117,9 @@ public final class Codec {
         try {
             String id = text(headers, "ce_id");
             String source = text(headers, "ce_source");
-            return new Decoded.Known(id == null ? "" : id, source == null ? "" : source, parser.parseFrom(value));
+            Message message = parser.parseFrom(value);
+            Message whole = message instanceof NodeSample sample ? SlimSample.restored(sample) : message;
+            return new Decoded.Known(id == null ? "" : id, source == null ? "" : source, whole);
         } catch (InvalidProtocolBufferException e) {
             return new Decoded.Unreadable(type + " of " + value.length + " bytes: " + e.getMessage());
         }
