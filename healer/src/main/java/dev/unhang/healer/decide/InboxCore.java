@@ -1,23 +1,135 @@
 package dev.unhang.healer.decide;
 
 import com.google.protobuf.Message;
+import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JournalEntry;
+import dev.unhang.events.v1.Position;
+import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.detect.LogTime;
 import dev.unhang.healer.detect.fleet.FleetDetector;
+import dev.unhang.healer.incident.Moment;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Steps 4b and 5 as one function of the inbox: counts log time, lets the fleet detector judge, decides and applies.
- * The live decider, a take-over and a replay all run this, so they cannot drift apart. Confined to one thread.
+ * The live decider, a take-over and a replay all run this, so they cannot drift apart.
+ *
+ * <p>Whoever feeds it must feed {@code Covered} too, each second for each telemetry partition that has nodes: only what
+ * is covered is confirmed, resolved or dismissed. Offsets ascend; gaps are allowed. Confined to one thread.
  */
 public final class InboxCore {
 
-    private final LogTime logTime = new LogTime();
     private final FleetDetector fleet = new FleetDetector();
+    private final Ledger ledger = new Ledger();
+    private final Decider decider;
+    private final Rewind rewind;
+    private final Recollection recollection;
+    private final Position start;
+    private final long epoch;
+    private final String healer;
+    private LogTime logTime;
+    private boolean live;
+    private long nextOffset;
 
-    /** Takes one inbox record and answers with what was decided, already applied, in order. */
-    public List<JournalEntry> onRecord(long offset, long stampMs, Message message) {
-        fleet.onRecord(message, logTime.advance(stampMs), stampMs);
-        return List.of();
+    /** Begins with an empty state, as a replay does. */
+    public InboxCore() {
+        this(Map.of(), Position.getDefaultInstance(), 1, "replay");
+    }
+
+    /**
+     * Goes on where another decider stood, as a take-over does: feed it the inbox from {@link #readFrom()}.
+     *
+     * @param state what {@code unhang.state} holds, its position included
+     * @param healer id of this healer
+     */
+    public static InboxCore resume(Map<String, StateValue> state, String healer) {
+        StateValue position = state.get(Ledger.POSITION);
+        Position start = position == null ? Position.getDefaultInstance() : position.getPosition();
+        return new InboxCore(state, start, start.getEpoch() + 1, healer);
+    }
+
+    private InboxCore(Map<String, StateValue> state, Position start, long epoch, String healer) {
+        state.forEach(ledger::put);
+        this.start = start;
+        this.epoch = epoch;
+        this.healer = healer;
+        this.decider = new Decider(ledger, start, epoch);
+        this.rewind = new Rewind(start);
+        this.live = start.getInboxOffset() == 0;
+        this.recollection = live ? Recollection.none() : new Recollection(start.getLogTimeMs());
+        this.logTime = live ? new LogTime() : new LogTime(start.getRewindLogTimeMs(), start.getRewindStampMs());
+        this.nextOffset = start.getInboxOffset();
+    }
+
+    /** The inbox offset from which this core must be fed: about two minutes before its position. */
+    public long readFrom() {
+        return live ? nextOffset : start.getRewindOffset();
+    }
+
+    /**
+     * Takes one inbox record and answers with what was decided, already applied, in order. Records before the position
+     * that it started from only warm the detectors up and give nothing.
+     *
+     * @param message null for a record that could not be read: log time passes all the same
+     */
+    public List<JournalEntry> onRecord(long offset, long stampMs, @Nullable Message message) {
+        if (!live && offset < start.getInboxOffset()) {
+            List<Finding> found = judge(message, logTime.advance(stampMs), stampMs);
+            recollection.heard(found);
+            return List.of();
+        }
+        if (!live) {
+            live = true;
+            logTime = new LogTime(start.getLogTimeMs(), start.getLastStampMs());
+        }
+        rewind.pass(offset, logTime.nowMs(), logTime.lastStampMs());
+        long nowMs = logTime.advance(stampMs);
+        nextOffset = offset + 1;
+        List<Finding> found = judge(message, nowMs, stampMs);
+        if (!recollection.over()) {
+            List<Finding> both = new ArrayList<>(recollection.reconcile(ledger, nowMs));
+            recollection.heard(found);
+            both.addAll(found);
+            found = both;
+        }
+        return decider.decide(new Moment(offset, nowMs, stampMs), message, found);
+    }
+
+    /** Where this core stands: written in one transaction with what it decided. */
+    public Position position() {
+        if (!live) {
+            return start.toBuilder().setEpoch(epoch).setDecider(healer).build();
+        }
+        Position.Builder position = Position.newBuilder()
+                .setInboxOffset(nextOffset)
+                .setLogTimeMs(logTime.nowMs())
+                .setLastStampMs(logTime.lastStampMs())
+                .setEpoch(epoch)
+                .setDecider(healer);
+        rewind.describe(position);
+        decider.describe(position);
+        return position.build();
+    }
+
+    /** What has been decided so far. To read, on the thread that feeds this core. */
+    public Ledger ledger() {
+        return ledger;
+    }
+
+    /** Log time of the inbox, ms. */
+    public long logTimeMs() {
+        return logTime.nowMs();
+    }
+
+    /** The number that each grant and each entry of this decider bears. */
+    public long epoch() {
+        return epoch;
+    }
+
+    private List<Finding> judge(@Nullable Message message, long nowMs, long stampMs) {
+        return message == null ? List.of() : fleet.onRecord(message, nowMs, stampMs);
     }
 }
