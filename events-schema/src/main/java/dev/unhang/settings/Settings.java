@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -180,8 +181,12 @@ public final class Settings {
         openMaps.add(key + ".");
         Map<String, String> map = new TreeMap<>();
         values.forEach((name, found) -> {
-            if (name.startsWith(key + ".") && found.node() instanceof ScalarNode scalar) {
-                map.put(name.substring(key.length() + 1), scalar.getValue());
+            if (name.startsWith(key + ".")) {
+                if (found.node() instanceof ScalarNode scalar) {
+                    map.put(name.substring(key.length() + 1), scalar.getValue());
+                } else {
+                    mistake(found.line(), name + " must be one value (text)");
+                }
             }
         });
         return Map.copyOf(map);
@@ -292,8 +297,8 @@ public final class Settings {
 
     private String near(String name) {
         return asked.keySet().stream()
-                .filter(key -> distance(key, name) <= 3)
-                .findFirst()
+                .filter(key -> distance(key, name) <= Math.min(3, name.length() / 3))
+                .min(Comparator.comparingInt(key -> distance(key, name)))
                 .map(key -> "; did you mean " + key + "?")
                 .orElse("");
     }
@@ -338,8 +343,13 @@ public final class Settings {
     }
 
     private static String showSize(long bytes) {
-        return bytes % (1 << 20) == 0
-                ? (bytes >> 20) + "MiB"
-                : bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
+        if (bytes == 0) {
+            return "0B";
+        }
+        return bytes % (1 << 30) == 0
+                ? (bytes >> 30) + "GiB"
+                : bytes % (1 << 20) == 0
+                        ? (bytes >> 20) + "MiB"
+                        : bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
     }
 }
