@@ -1,0 +1,67 @@
+package dev.unhang.healer.detect.node;
+
+import dev.unhang.events.v1.RankReading;
+import dev.unhang.events.v1.RankReport;
+import java.util.List;
+
+/** Puts the measurements of one rank into its report; what is unknown stays absent. */
+record RankFigures(
+        RankReading last,
+        List<GpuWatch> gpus,
+        Traffic traffic,
+        StepLearner training,
+        Counter cpu,
+        Counter written,
+        Counter readIn,
+        double powerMw,
+        int util,
+        int pathsDown) {
+
+    private static final int MOST_PER_MILLE = 100_000;
+
+    void into(RankReport.Builder report) {
+        if (last.hasStep()) {
+            report.setStep(last.getStep());
+        }
+        report.setPhase(last.getPhase()).setTracerPid(last.getTracerPid()).setThreadsD(last.getThreadsD());
+        if (last.hasProgressAgeMs()) {
+            report.setProgressAgeMs(last.getProgressAgeMs());
+        }
+        if (last.hasHeartbeatAgeMs()) {
+            report.setHeartbeatAgeMs(last.getHeartbeatAgeMs());
+        }
+        double idle = 0;
+        for (GpuWatch gpu : gpus) {
+            report.addGpus(gpu.uuid);
+            idle += gpu.idleMw();
+        }
+        double above = Double.isNaN(idle) ? 0 : idle;
+        double power = (powerMw - above) / (training.power.value(4) - above);
+        if (!Double.isNaN(power)) {
+            report.setPowerSharePm(perMille(power));
+        }
+        if (!Double.isNaN(traffic.share())) {
+            report.setTrafficSharePm(perMille(traffic.share()));
+        }
+        if (!Double.isNaN(traffic.total())) {
+            report.setTrafficBps((long) traffic.total());
+        }
+        if (!Double.isNaN(cpu.rate())) {
+            report.setCpuMillicores((int) (cpu.rate() * 10));
+        }
+        if (!Double.isNaN(written.rate())) {
+            report.setWriteBps((long) (written.rate() * 1024));
+        }
+        if (!Double.isNaN(readIn.rate())) {
+            report.setReadBps((long) (readIn.rate() * 1024));
+        }
+        if (util >= 0) {
+            report.setUtil(util);
+        }
+        report.setPathDown(pathsDown);
+    }
+
+    private static int perMille(double share) {
+        return (int) Math.min(MOST_PER_MILLE, Math.max(0, share * 1000));
+    }
+}

@@ -1,0 +1,182 @@
+package dev.unhang.healer.detect.node;
+
+import dev.unhang.events.v1.NamedLevel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The traffic of one rank over all its paths (network devices, RDMA ports, NVLinks), each against its own level at
+ * training. A path that is not read now is unknown and never quiet. A path that flows just as well while nothing computes
+ * is somebody else's and tells nothing.
+ */
+final class Traffic {
+
+    enum State {
+        ACTIVE,
+        QUIET,
+        UNKNOWN
+    }
+
+    /** Bytes a second below which a path never proves or disproves anything. Keep-alives and our own records stay below. */
+    static final double FLOOR = 1_000_000;
+
+    private static final double WORK_SHARE = 0.05;
+    private static final double QUIET_SHARE = 0.03;
+    private static final int ODD_ENOUGH = 5;
+
+    private static final class Path {
+        final RunningLevel level = new RunningLevel(0.5);
+        final RunningLevel whileIdle = new RunningLevel(0.5);
+        final double[] recent = {Double.NaN, Double.NaN, Double.NaN};
+        double most;
+        double rate = Double.NaN;
+        int odd;
+        boolean background;
+
+        double recentMedian() {
+            double[] sorted = recent.clone();
+            Arrays.sort(sorted); // NaN sorts last
+            return Double.isNaN(sorted[2])
+                    ? (Double.isNaN(sorted[1]) ? sorted[0] : Math.min(sorted[0], sorted[1]))
+                    : sorted[1];
+        }
+    }
+
+    private final Map<String, Path> paths = new LinkedHashMap<>();
+    private double share;
+    private double total = Double.NaN;
+
+    /** The rate of each path over the last interval, NaN where it was not read. Call {@link #begin} before the first. */
+    void rate(String path, double bytesPerSecond) {
+        Path known = paths.get(path);
+        if (known == null) {
+            if (Double.isNaN(bytesPerSecond)) {
+                return;
+            }
+            known = new Path();
+            paths.put(path, known);
+        }
+        known.rate = bytesPerSecond;
+        if (!Double.isNaN(bytesPerSecond)) {
+            total = Double.isNaN(total) ? bytesPerSecond : total + bytesPerSecond;
+        }
+    }
+
+    void begin() {
+        total = Double.NaN;
+        for (Path path : paths.values()) {
+            path.rate = Double.NaN;
+        }
+    }
+
+    /** Sum of what its paths moved, bytes a second; NaN when none was read. */
+    double total() {
+        return total;
+    }
+
+    /** The largest share of its level that a path moves, after {@link #judge}; NaN while no level is known. */
+    double share() {
+        return share;
+    }
+
+    /** What it moves at training, bytes a second, over all paths; 0 while unknown. */
+    double level() {
+        double sum = 0;
+        for (Path path : paths.values()) {
+            double level = path.level.value(4);
+            sum += Double.isNaN(level) ? 0 : level;
+        }
+        return sum;
+    }
+
+    State judge(boolean lowPower) {
+        double all = level();
+        boolean active = false;
+        boolean quiet = false;
+        boolean unknown = false;
+        share = Double.NaN;
+        for (Path path : paths.values()) {
+            double level = path.level.value(4);
+            if (!(level >= FLOOR) || level < 0.05 * all) {
+                continue;
+            }
+            if (Double.isNaN(path.rate)) {
+                unknown = true;
+                continue;
+            }
+            System.arraycopy(path.recent, 1, path.recent, 0, 2);
+            path.recent[2] = path.rate;
+            if (path.background) {
+                continue;
+            }
+            share = Math.max(Double.isNaN(share) ? 0 : share, path.rate / level);
+            double idle = path.whileIdle.value(3);
+            double floor = idle < 0.25 * level ? 2 * idle : 0;
+            double moved = lowPower ? path.recentMedian() : path.rate;
+            if (moved >= Math.max(WORK_SHARE * level, floor)) {
+                active = true;
+            } else if (moved <= Math.max(QUIET_SHARE * level, floor)) {
+                quiet = true;
+            } else {
+                unknown = true;
+            }
+        }
+        return active ? State.ACTIVE : quiet && !unknown ? State.QUIET : State.UNKNOWN;
+    }
+
+    /** While nothing computes: traffic far above that share of power cannot be the job's own. */
+    void learnBackground() {
+        for (Path path : paths.values()) {
+            double level = path.level.value(4);
+            if (Double.isNaN(level) || Double.isNaN(path.rate)) {
+                continue;
+            }
+            if (path.rate > 0.5 * level) {
+                path.odd = Math.min(ODD_ENOUGH, path.odd + 1);
+            } else if (path.rate < 0.1 * level) {
+                path.odd = Math.max(-ODD_ENOUGH, Math.min(0, path.odd) - 1);
+            }
+            if (path.odd == ODD_ENOUGH) {
+                path.background = true;
+            } else if (path.odd == -ODD_ENOUGH) {
+                path.background = false;
+            }
+        }
+    }
+
+    void learn() {
+        for (Path path : paths.values()) {
+            if (Double.isNaN(path.rate)) {
+                continue;
+            }
+            path.most = Math.max(path.most * 0.9995, path.rate);
+            if (path.rate > 0 && path.rate > 0.05 * path.most) {
+                path.level.add(path.rate);
+            }
+        }
+    }
+
+    void learnIdle() {
+        for (Path path : paths.values()) {
+            path.whileIdle.add(path.rate);
+        }
+    }
+
+    List<NamedLevel> toProto() {
+        List<NamedLevel> levels = new ArrayList<>();
+        paths.forEach((name, path) -> levels.add(NamedLevel.newBuilder()
+                .setName(name)
+                .setLevel(path.level.toProto())
+                .build()));
+        return levels;
+    }
+
+    void restore(List<NamedLevel> levels) {
+        for (NamedLevel each : levels) {
+            paths.computeIfAbsent(each.getName(), name -> new Path()).level.restore(each.getLevel());
+        }
+    }
+}
