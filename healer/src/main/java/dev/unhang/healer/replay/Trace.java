@@ -92,7 +92,11 @@ public final class Trace implements Closeable {
         this.file = file;
         this.parser = parser;
         this.record = new TraceRecord(parser, heartbeats);
-        this.header = guarded(this::readHeader);
+        try {
+            this.header = readHeader();
+        } catch (IOException e) {
+            throw explained(e);
+        }
     }
 
     public Header header() {
@@ -114,7 +118,11 @@ public final class Trace implements Closeable {
         Item.Sample sample = held;
         held = null;
         if (sample == null && !ended) {
-            sample = guarded(this::readSample);
+            try {
+                sample = readSample();
+            } catch (IOException e) {
+                throw explained(e);
+            }
             ended = sample == null;
         }
         if (sample == null) {
@@ -133,7 +141,12 @@ public final class Trace implements Closeable {
     private Item.Beat beat() {
         beats++;
         Item.Beat beat = new Item.Beat(
-                Pulse.newBuilder().setOwner(OWNER).setGeneration(1).setSeq(beats).build(), nextBeatMs);
+                Pulse.newBuilder()
+                        .setOwner(OWNER)
+                        .setGeneration(1)
+                        .setSeq(beats)
+                        .build(),
+                nextBeatMs);
         nextBeatMs += 1000;
         return beat;
     }
@@ -195,18 +208,15 @@ public final class Trace implements Closeable {
         return new Header(name, format, hz);
     }
 
-    private interface Reading<T> {
-        T read() throws IOException;
-    }
-
-    private <T extends @Nullable Object> T guarded(Reading<T> reading) throws IOException {
-        try {
-            return reading.read();
-        } catch (JsonProcessingException e) {
-            throw new TraceException(file, line(), e.getOriginalMessage());
-        } catch (EOFException | ZipException e) {
-            throw new TraceException(file, line(), "the file is cut off or damaged (" + e.getMessage() + ")");
+    /** What went wrong, in terms of the file. */
+    private IOException explained(IOException e) {
+        if (e instanceof JsonProcessingException json) {
+            return new TraceException(file, line(), json.getOriginalMessage());
         }
+        if (e instanceof EOFException || e instanceof ZipException) {
+            return new TraceException(file, line(), "the file is cut off or damaged (" + e.getMessage() + ")");
+        }
+        return e;
     }
 
     private int line() {

@@ -38,8 +38,7 @@ final class TraceRecord {
 
         Node(String name) {
             UUID uuid = UUID.nameUUIDFromBytes(("boot " + name).getBytes(StandardCharsets.UTF_8));
-            boot = ByteString.copyFrom(
-                    HexFormat.of().parseHex(uuid.toString().replace("-", "")));
+            boot = ByteString.copyFrom(HexFormat.of().parseHex(uuid.toString().replace("-", "")));
         }
     }
 

@@ -10,6 +10,7 @@ import dev.unhang.events.v1.KernelEvent;
 import dev.unhang.events.v1.KernelKind;
 import dev.unhang.events.v1.LearnedGpu;
 import dev.unhang.events.v1.LearnedNode;
+import dev.unhang.events.v1.NicInventory;
 import dev.unhang.events.v1.NicReading;
 import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeInventory;
@@ -49,6 +50,7 @@ final class NodeWatch {
     private final Map<ByteString, GpuWatch> gpus = new LinkedHashMap<>();
     private final Map<String, PortWatch> ports = new LinkedHashMap<>();
     private final Map<String, ByteString> gpuByPci = new HashMap<>();
+    private final Map<String, String> nicNames = new HashMap<>();
     private final Ranks ranks = new Ranks();
     private final Reporter reporter = new Reporter();
     private final List<GpuWatch> ofSample = new ArrayList<>();
@@ -170,7 +172,7 @@ final class NodeWatch {
     private PortWatch port(String id, String name) {
         PortWatch known = ports.get(id);
         if (known == null) {
-            known = new PortWatch(id, name);
+            known = new PortWatch(id, name.isEmpty() ? nicNames.getOrDefault(id, "") : name);
             ports.put(id, known);
             LearnedNode learned = learnedBefore;
             if (learned != null && learned.getNicsSeenUpList().contains(id)) {
@@ -260,6 +262,14 @@ final class NodeWatch {
         gpuByPci.clear();
         for (GpuInventory gpu : next.getGpusList()) {
             gpuByPci.put(gpu.getPci(), gpu.getUuid());
+        }
+        nicNames.clear();
+        for (NicInventory nic : next.getNicsList()) {
+            nicNames.put(nic.getId(), nic.getName());
+            PortWatch port = ports.get(nic.getId());
+            if (port != null) {
+                port.named(nic.getName());
+            }
         }
     }
 

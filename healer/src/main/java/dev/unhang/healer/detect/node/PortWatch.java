@@ -49,7 +49,7 @@ final class PortWatch {
     final String rdmaPath;
 
     private String name;
-    private final boolean bridge;
+    private boolean bridge;
 
     private final Counter rx = new Counter();
     private final Counter tx = new Counter();
@@ -62,7 +62,7 @@ final class PortWatch {
     private int rdmaState = -1;
     private boolean nicWasUp;
     private boolean rdmaWasUp;
-    private long carrierChanges = -1;
+    private long carrierChanges;
     private boolean seenNic;
     private boolean seenRdma;
 
@@ -75,8 +75,16 @@ final class PortWatch {
         this.id = id;
         this.netPath = "net " + id;
         this.rdmaPath = "rdma " + id;
-        this.name = name;
-        this.bridge = BRIDGES.stream().anyMatch(name::startsWith);
+        this.name = "";
+        named(name.isEmpty() ? id.substring(id.indexOf('/') + 1) : name);
+    }
+
+    /** How it is called now: by its sample, which bears a name only where it is not that of the inventory. */
+    void named(String current) {
+        if (!current.isEmpty() && !current.equals(name)) {
+            name = current;
+            bridge = BRIDGES.stream().anyMatch(current::startsWith);
+        }
     }
 
     /** Another sample begins; the readings that it has of this port follow. */
@@ -88,7 +96,7 @@ final class PortWatch {
     void nic(NicReading reading, double seconds) {
         seenNic = true;
         hasNic = true;
-        name = reading.getName();
+        named(reading.getName());
         boolean read = reading.getStatus() == ReadStatus.READ_STATUS_OK;
         rx.next(read && reading.hasRxBytes(), reading.getRxBytes(), seconds);
         tx.next(read && reading.hasTxBytes(), reading.getTxBytes(), seconds);
@@ -97,7 +105,7 @@ final class PortWatch {
         }
         state = reading.getState();
         adminUp = !reading.hasAdminUp() || reading.getAdminUp();
-        carrierChanges = reading.hasCarrierChanges() ? reading.getCarrierChanges() : -1;
+        carrierChanges = reading.getCarrierChanges();
         nicWasUp |= state == OperState.OPER_STATE_UP || (state == OperState.OPER_STATE_UNKNOWN && bytes(rx, tx) > 0);
     }
 
