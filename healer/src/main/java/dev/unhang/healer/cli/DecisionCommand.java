@@ -1,0 +1,212 @@
+package dev.unhang.healer.cli;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.unhang.healer.cli.Exit.CommandFailedException;
+import dev.unhang.settings.Settings;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The commands by which a person decides. Each becomes one record in the log, with who and why. */
+abstract class DecisionCommand extends AskingCommand {
+
+    private static final JsonFactory JSON = new JsonFactory();
+
+    @Option(names = "--why", paramLabel = "REASON", description = "The reason; it stands in the journal.")
+    @Nullable
+    String why;
+
+    private final boolean whyIsNeeded;
+
+    DecisionCommand(Surroundings here, boolean whyIsNeeded) {
+        super(here);
+        this.whyIsNeeded = whyIsNeeded;
+    }
+
+    abstract String verb();
+
+    String target() {
+        return "";
+    }
+
+    @Nullable
+    Duration lasts() {
+        return null;
+    }
+
+    @Override
+    HealerClient.Reply ask(HealerClient healer) {
+        return healer.post("/api/v1/decisions", body(reason()));
+    }
+
+    @Override
+    void tell(Answer answer) {
+        line("Written to the log: " + verb() + (target().isEmpty() ? "" : " " + Telling.name(target()))
+                + ". The decider acts on it when it reads it there; see `unhang status`.");
+    }
+
+    private String reason() {
+        String reason = why;
+        if (reason == null && whyIsNeeded && here.ask() != null) {
+            reason = here.ask().ask("Why? (it stands in the journal) ");
+        }
+        if (whyIsNeeded && (reason == null || reason.isBlank())) {
+            throw new CommandFailedException(Exit.USAGE, verb() + " needs a reason: say it with --why");
+        }
+        return reason == null ? "" : reason;
+    }
+
+    private String body(String reason) {
+        StringWriter body = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(body)) {
+            json.writeStartObject();
+            json.writeStringField("id", UUID.randomUUID().toString());
+            json.writeStringField("verb", verb());
+            json.writeStringField("who", here.who());
+            if (!target().isEmpty()) {
+                json.writeStringField("target", target());
+            }
+            if (!reason.isEmpty()) {
+                json.writeStringField("why", reason);
+            }
+            Duration lasts = lasts();
+            if (lasts != null) {
+                json.writeNumberField("forSeconds", lasts.toSeconds());
+            }
+            json.writeEndObject();
+        } catch (IOException e) {
+            throw new IllegalStateException("a string cannot fail to be written to", e);
+        }
+        return body.toString();
+    }
+
+    /** Decisions on one node. */
+    abstract static class OnNode extends DecisionCommand {
+        @Parameters(paramLabel = "NODE", description = "A node, by the name that its collector gives.")
+        String node = "";
+
+        OnNode(Surroundings here, boolean whyIsNeeded) {
+            super(here, whyIsNeeded);
+        }
+
+        @Override
+        String target() {
+            return node;
+        }
+    }
+
+    @Command(name = "pause", description = "Stops the healer from starting any action.")
+    static final class Pause extends DecisionCommand {
+        Pause(Surroundings here) {
+            super(here, true);
+        }
+
+        @Override
+        String verb() {
+            return "pause";
+        }
+    }
+
+    @Command(name = "resume", description = "Lets the healer act again, as far as its mode allows.")
+    static final class Resume extends DecisionCommand {
+        Resume(Surroundings here) {
+            super(here, false);
+        }
+
+        @Override
+        String verb() {
+            return "resume";
+        }
+    }
+
+    @Command(name = "dismiss", description = "Closes an incident that is none.")
+    static final class Dismiss extends DecisionCommand {
+        @Parameters(paramLabel = "ID", description = "An incident, as job-hang-1a2b3c4d.")
+        String id = "";
+
+        Dismiss(Surroundings here) {
+            super(here, true);
+        }
+
+        @Override
+        String verb() {
+            return "dismiss";
+        }
+
+        @Override
+        String target() {
+            return id;
+        }
+    }
+
+    @Command(name = "forget", description = "Forgets a node that is gone for good.")
+    static final class Forget extends OnNode {
+        Forget(Surroundings here) {
+            super(here, true);
+        }
+
+        @Override
+        String verb() {
+            return "forget";
+        }
+    }
+
+    @Command(name = "take", description = "Takes a node out of the healer's hands, until it is given back.")
+    static final class Take extends OnNode {
+        Take(Surroundings here) {
+            super(here, true);
+        }
+
+        @Override
+        String verb() {
+            return "take";
+        }
+    }
+
+    @Command(name = "give", description = "Gives a node back to the healer.")
+    static final class Give extends OnNode {
+        Give(Surroundings here) {
+            super(here, false);
+        }
+
+        @Override
+        String verb() {
+            return "give";
+        }
+    }
+
+    @Command(name = "maintenance", description = "Announces work on a node, for a while.")
+    static final class Maintenance extends OnNode {
+        @Option(names = "--for", required = true, paramLabel = "TIME", description = "How long, as 30m or 2h.")
+        String lasts = "";
+
+        Maintenance(Surroundings here) {
+            super(here, true);
+        }
+
+        @Override
+        String verb() {
+            return "maintenance";
+        }
+
+        @Override
+        Duration lasts() {
+            try {
+                Duration parsed = Settings.parseDuration(lasts);
+                if (parsed.toSeconds() >= 1) {
+                    return parsed;
+                }
+            } catch (IllegalArgumentException | ArithmeticException e) {
+                // told below
+            }
+            throw new CommandFailedException(
+                    Exit.USAGE, "--for is '" + lasts + "' and must be a duration as 30m or 2h, of a second at least");
+        }
+    }
+}
