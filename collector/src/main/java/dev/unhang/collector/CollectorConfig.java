@@ -1,0 +1,221 @@
+package dev.unhang.collector;
+
+import dev.unhang.events.Topic;
+import dev.unhang.settings.BadSettingsException;
+import dev.unhang.settings.Settings;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The collector's settings, as read from one YAML file. Every mistake is told at once, with its line.
+ *
+ * @param node the scheduler's name of this node
+ * @param enabled names of the sources that are read
+ * @param labels go into the inventory: rack, pool and what else the operator wants
+ */
+public record CollectorConfig(
+        String node,
+        Kafka kafka,
+        Duration interval,
+        Backlog backlog,
+        Set<String> enabled,
+        Heartbeat heartbeat,
+        Net net,
+        List<String> chronyAddresses,
+        Map<String, String> labels,
+        Serve serve) {
+
+    /** Every source there is, in the order of the page. */
+    public static final List<String> SOURCES =
+            List.of("nvml", "net", "rdma", "clock", "kernel", "process", "heartbeat");
+
+    /** {@code extra} is the content of {@code kafka.properties-file}. */
+    public record Kafka(String bootstrapServers, String topicPrefix, Map<String, String> extra) {}
+
+    /** Bounds of what waits for the broker. */
+    public record Backlog(int records, long bytes) {}
+
+    /** Where heartbeats are taken. */
+    public record Heartbeat(Address listen) {}
+
+    /** Patterns of the network devices to read. */
+    public record Net(List<String> include, List<String> exclude) {}
+
+    /** {@code socket} null: no local commands. */
+    public record Serve(
+            boolean enabled, Address listen, @Nullable Path socket) {}
+
+    /** A host and a port. */
+    public record Address(String host, int port) {}
+
+    /**
+     * Reads and checks all settings.
+     *
+     * @param hostname the default of {@code node}
+     * @param publishes false where nothing is sent, as for {@code --print-sample}: then no broker need be named
+     */
+    public static CollectorConfig read(Settings settings, String hostname, boolean publishes)
+            throws BadSettingsException {
+        CollectorConfig config = new CollectorConfig(
+                node(settings, hostname),
+                kafka(settings, publishes),
+                settings.duration(
+                        "sample.interval",
+                        Duration.ofSeconds(1),
+                        Duration.ofMillis(100),
+                        Duration.ofSeconds(10),
+                        "Time between samples. Detection is made for 1s."),
+                new Backlog(
+                        settings.number(
+                                "backlog.records",
+                                700,
+                                10,
+                                1_000_000,
+                                "How many records wait for a broker that does not answer; the default is ten minutes of"
+                                        + " samples and some events. When it is full the oldest samples are dropped"
+                                        + " first and events last."),
+                        settings.size(
+                                "backlog.bytes",
+                                2L << 20,
+                                64L << 10,
+                                1L << 30,
+                                "How many bytes they may take. Raise -Xmx with it.")),
+                enabled(settings),
+                new Heartbeat(address(
+                        settings,
+                        "heartbeat.listen",
+                        new Address("127.0.0.1", 9721),
+                        "UDP address for heartbeats of training loops. In a pod, the host's address.")),
+                new Net(
+                        settings.list("net.include", List.of("*"), "Network devices to read, as patterns with *."),
+                        settings.list(
+                                "net.exclude",
+                                List.of(),
+                                "Network devices to leave out, as patterns with *; none by default beyond those that"
+                                        + " carry no traffic of their own.")),
+                settings.list(
+                        "clock.chrony-address",
+                        List.of("127.0.0.1:323", "unix:/run/chrony/chronyd.sock"),
+                        "Where chronyd answers: HOST:PORT, or unix:PATH; tried in turn."),
+                settings.map("labels", "Labels of the node, as rack and pool. They travel with the inventory."),
+                serve(settings));
+        settings.finish();
+        return config;
+    }
+
+    private static String node(Settings settings, String hostname) {
+        String node = settings.text(
+                "node",
+                "",
+                "The scheduler's name of this node; the host name when left out. In Kubernetes the node's name.");
+        String name = node.isEmpty() ? hostname : node;
+        if (!name.matches("[A-Za-z0-9]([A-Za-z0-9._-]{0,252})")) {
+            settings.mistake(
+                    "node",
+                    "node is '" + name
+                            + "' and must be a host name: letters, digits, dots, dashes, at most 253 of them");
+        }
+        return name;
+    }
+
+    private static Kafka kafka(Settings settings, boolean publishes) {
+        String servers =
+                settings.text("kafka.bootstrap-servers", "", "The brokers, as host:9092,host:9092. Must be set.");
+        if (servers.isEmpty() && publishes) {
+            settings.mistake(
+                    "kafka.bootstrap-servers", "kafka.bootstrap-servers must be set, as kafka-1:9092,kafka-2:9092");
+        } else if (!servers.isEmpty() && !servers.matches("[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*|\\[.+")) {
+            settings.mistake(
+                    "kafka.bootstrap-servers",
+                    "kafka.bootstrap-servers is '" + servers + "' and must be host:port, several with commas");
+        }
+        String prefix = settings.text(
+                "kafka.topic-prefix",
+                Topic.DEFAULT_PREFIX,
+                "What the names of all topics begin with; as the healer's.");
+        if (!prefix.matches("[A-Za-z0-9._-]{0,100}")) {
+            settings.mistake(
+                    "kafka.topic-prefix",
+                    "kafka.topic-prefix is '" + prefix
+                            + "' and may hold letters, digits, dots, dashes and underscores");
+        }
+        String file = settings.optionalText(
+                "kafka.properties-file", "A Java properties file for the Kafka client: TLS, SASL and its secrets.");
+        return new Kafka(servers, prefix, file == null ? Map.of() : properties(settings, file));
+    }
+
+    private static Map<String, String> properties(Settings settings, String file) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(Path.of(file), StandardCharsets.UTF_8)) {
+            properties.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            // The message may name the file; it never holds a line of it.
+            settings.mistake(
+                    "kafka.properties-file",
+                    "kafka.properties-file " + file + " cannot be read: "
+                            + e.getClass().getSimpleName());
+        }
+        Map<String, String> map = new TreeMap<>();
+        properties.stringPropertyNames().forEach(name -> map.put(name, properties.getProperty(name)));
+        return Map.copyOf(map);
+    }
+
+    private static Set<String> enabled(Settings settings) {
+        Map<String, String> meanings = new LinkedHashMap<>();
+        meanings.put("nvml", "Whether GPUs are read. A machine without a driver is no error.");
+        meanings.put("net", "Whether network devices are read.");
+        meanings.put("rdma", "Whether RDMA ports are read.");
+        meanings.put("clock", "Whether chronyd and the kernel are asked how right the clock is.");
+        meanings.put("kernel", "Whether the kernel's log is read. Needs root or CAP_SYSLOG.");
+        meanings.put("process", "Whether ranks are found in /proc.");
+        meanings.put("heartbeat", "Whether heartbeats of training loops are taken.");
+        Set<String> enabled = new TreeSet<>();
+        meanings.forEach((name, meaning) -> {
+            if (settings.flag("sources." + name + ".enabled", true, meaning)) {
+                enabled.add(name);
+            }
+        });
+        return Set.copyOf(enabled);
+    }
+
+    private static Serve serve(Settings settings) {
+        boolean enabled = settings.flag("serve.enabled", true, "Whether /metrics and /healthz are served over HTTP.");
+        Address listen = address(
+                settings,
+                "serve.listen",
+                new Address("127.0.0.1", 9720),
+                "Where. There is no login: keep it on the loopback, or behind a network policy.");
+        String socket = settings.text(
+                "serve.socket",
+                "/run/unhang/collector.sock",
+                "Unix socket for local commands (release-gpus, give-back-gpus, status); `none` for no socket.");
+        return new Serve(enabled, listen, "none".equals(socket) ? null : Path.of(socket));
+    }
+
+    private static Address address(Settings settings, String key, Address fallback, String meaning) {
+        String text = settings.text(key, fallback.host() + ":" + fallback.port(), meaning);
+        int colon = text.lastIndexOf(':');
+        try {
+            int port = Integer.parseInt(text.substring(colon + 1));
+            if (colon > 0 && port > 0 && port < 65536) {
+                return new Address(text.substring(0, colon).replaceAll("[\\[\\]]", ""), port);
+            }
+        } catch (NumberFormatException e) {
+            // Told below, as every other fault of an address.
+        }
+        settings.mistake(key, key + " is '" + text + "' and must be HOST:PORT");
+        return fallback;
+    }
+}
