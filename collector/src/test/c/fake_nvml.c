@@ -41,7 +41,7 @@
 
 enum { OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7 };
 enum { DOUBLE, UINT, ULONG, ULL, SLL, SINT, USHORT };
-enum { MAX_GPUS = 64, MAX_LINES = 4096, LINKS = 18 };
+enum { MAX_GPUS = 64, MAX_LINES = 1024, LINKS = 18, VALUE = 512, MAX_PIDS = 96 };
 
 /* The structs of nvml.h 13.3.29, LP64. */
 typedef struct { unsigned fieldId, scopeId; long long timestamp, latencyUsec; int valueType, nvmlReturn;
@@ -93,7 +93,7 @@ long fake_nvml_layout(const char *what) {
 /* ---- the script ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { char key[96]; char value[160]; } script[MAX_LINES];
+static struct { char key[96]; char value[VALUE]; } script[MAX_LINES];
 static int lines;
 static struct stat seen;
 static char here[4096], script_path[4096];
@@ -149,7 +149,7 @@ static void refresh(void) { /* under lock */
     if (!f) return;
     seen = st;
     lines = 0;
-    char line[512];
+    char line[1024];
     while (lines < MAX_LINES && fgets(line, sizeof line, f)) {
         char *hash = strchr(line, '#');
         if (hash) *hash = 0;
@@ -157,7 +157,7 @@ static void refresh(void) { /* under lock */
         if (!eq) continue;
         *eq = 0;
         snprintf(script[lines].key, sizeof script[lines].key, "%.95s", trim(line));
-        snprintf(script[lines].value, sizeof script[lines].value, "%.159s", trim(eq + 1));
+        snprintf(script[lines].value, sizeof script[lines].value, "%.511s", trim(eq + 1));
         lines++;
     }
     fclose(f);
@@ -183,22 +183,22 @@ static int find_of(int gpu, const char *name, char *out, size_t size) {
 }
 
 static long long number(const char *key, long long fallback) {
-    char v[160];
+    char v[VALUE];
     return find(key, v, sizeof v) ? (long long)strtoull(v, NULL, 0) : fallback;
 }
 
 static long long number_of(int gpu, const char *name, long long fallback) {
-    char v[160];
+    char v[VALUE];
     return find_of(gpu, name, v, sizeof v) ? strtoll(v, NULL, 0) : fallback;
 }
 
 static unsigned long long unsigned_of(int gpu, const char *name, unsigned long long fallback) {
-    char v[160];
+    char v[VALUE];
     return find_of(gpu, name, v, sizeof v) ? strtoull(v, NULL, 0) : fallback;
 }
 
 static int text_of(int gpu, const char *name, const char *fallback, char *out, unsigned size) {
-    char v[160];
+    char v[VALUE];
     if (!find_of(gpu, name, v, sizeof v)) snprintf(v, sizeof v, "%s", fallback);
     if (strlen(v) >= size) return TOO_SMALL;
     strcpy(out, v);
@@ -266,7 +266,7 @@ int nvmlShutdown(void) {
 }
 
 static int system_text(const char *key, const char *fallback, char *out, unsigned size) {
-    char v[160];
+    char v[VALUE];
     if (!find(key, v, sizeof v)) snprintf(v, sizeof v, "%s", fallback);
     if (strlen(v) >= size) return TOO_SMALL;
     strcpy(out, v);
@@ -526,10 +526,10 @@ static int nvmlDeviceGetFieldValues_(Handle *h, int n, FieldValue *values) {
 /* ---- processes ---- */
 
 static int processes(Handle *h, const char *key, unsigned *count, void *out, size_t size) {
-    char v[160] = "";
+    char v[VALUE] = "";
     find_of(h->gpu, key, v, sizeof v);
-    unsigned pids[64], n = 0;
-    for (char *p = strtok(v, " "); p && n < 64; p = strtok(NULL, " ")) pids[n++] = (unsigned)strtoul(p, NULL, 0);
+    unsigned pids[MAX_PIDS], n = 0;
+    for (char *p = strtok(v, " "); p && n < MAX_PIDS; p = strtok(NULL, " ")) pids[n++] = (unsigned)strtoul(p, NULL, 0);
     unsigned room = *count;
     *count = n;
     if (n > room) return TOO_SMALL;

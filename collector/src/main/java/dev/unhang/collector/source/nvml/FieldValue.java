@@ -29,10 +29,14 @@ record FieldValue(int type, long bits) {
             case UNSIGNED_INT -> OptionalLong.of(bits & 0xFFFFFFFFL);
             case UNSIGNED_LONG, UNSIGNED_LONG_LONG -> bits < 0 ? OptionalLong.empty() : OptionalLong.of(bits);
             case SIGNED_LONG_LONG -> OptionalLong.of(bits);
-            case SIGNED_INT -> OptionalLong.of((int) bits);
+            case SIGNED_INT -> OptionalLong.of(signExtended(bits));
             case UNSIGNED_SHORT -> OptionalLong.of(bits & 0xFFFF);
             default -> OptionalLong.empty();
         };
+    }
+
+    private static long signExtended(long bits) {
+        return (bits << 32) >> 32;
     }
 
     private static OptionalLong rounded(double value) {

@@ -36,7 +36,6 @@ final class GpuDevice {
     private final int index;
     private final NvmlHost host;
     private final KnownGpus known;
-    private final LongSupplier nanoTime;
     private final Absences absences = new Absences();
     private final Absences slowAbsences = new Absences();
 
@@ -57,7 +56,6 @@ final class GpuDevice {
         this.index = index;
         this.host = host;
         this.known = known;
-        this.nanoTime = nanoTime;
         this.attachPace = new Pace(nanoTime, ATTACH_EVERY);
         this.slowPace = new Pace(nanoTime, SLOW_EVERY);
         this.inventoryPace = new Pace(nanoTime, INVENTORY_EVERY);

@@ -104,54 +104,44 @@ public final class Main {
 
     private void calls(int index, DeviceCalls calls) {
         out.printf("GPU %d calls (code, microseconds, value)%n", index);
-        one("name", calls, () -> calls.getText(NvmlCall.NAME), calls::text);
+        one("name", () -> calls.getText(NvmlCall.NAME), calls::text);
         one(
                 "utilization",
-                calls,
                 () -> calls.get(NvmlCall.UTILIZATION),
                 () -> calls.u32() + " % gpu, " + calls.secondU32() + " % memory");
         one(
                 "memory v2",
-                calls,
                 () -> calls.getVersioned(NvmlCall.MEMORY_V2, Layout.MEMORY_V2, 2, 0),
                 () -> calls.out().getLong(Layout.MEMORY_V2_USED) + " of "
                         + calls.out().getLong(Layout.MEMORY_V2_TOTAL) + " bytes");
         one(
                 "memory v1",
-                calls,
                 () -> calls.get(NvmlCall.MEMORY),
                 () -> calls.out().getLong(Layout.MEMORY_USED) + " of "
                         + calls.out().getLong(Layout.MEMORY_TOTAL) + " bytes");
         one(
                 "temperature V",
-                calls,
                 () -> calls.getVersioned(NvmlCall.TEMPERATURE_V, Layout.TEMPERATURE, 1, 0),
                 () -> calls.out().getInt(Layout.TEMPERATURE_CELSIUS) + " C");
-        one("temperature", calls, () -> calls.get(NvmlCall.TEMPERATURE, 0), () -> calls.u32() + " C");
+        one("temperature", () -> calls.get(NvmlCall.TEMPERATURE, 0), () -> calls.u32() + " C");
         one(
                 "temperature margin",
-                calls,
                 () -> calls.getVersioned(NvmlCall.MARGIN_TEMPERATURE, Layout.MARGIN_TEMPERATURE, 1, 0),
                 () -> calls.out().getInt(Layout.MARGIN_CELSIUS) + " C");
-        one("SM clock", calls, () -> calls.get(NvmlCall.CLOCK, 1), () -> calls.u32() + " MHz");
-        one("memory clock", calls, () -> calls.get(NvmlCall.CLOCK, 2), () -> calls.u32() + " MHz");
+        one("SM clock", () -> calls.get(NvmlCall.CLOCK, 1), () -> calls.u32() + " MHz");
+        one("memory clock", () -> calls.get(NvmlCall.CLOCK, 2), () -> calls.u32() + " MHz");
         one(
                 "event reasons",
-                calls,
                 () -> calls.get(NvmlCall.EVENT_REASONS),
                 () -> "0x" + Long.toHexString(calls.out().getLong(0)));
-        one("power", calls, () -> calls.get(NvmlCall.POWER), () -> calls.u32() + " mW");
-        one("power limit", calls, () -> calls.get(NvmlCall.POWER_LIMIT), () -> calls.u32() + " mW");
-        one("energy", calls, () -> calls.get(NvmlCall.ENERGY), () -> calls.out().getLong(0) + " mJ");
-        one("PCIe replays", calls, () -> calls.get(NvmlCall.PCIE_REPLAYS), () -> Long.toString(calls.u32()));
-        one("PCIe throughput tx", calls, () -> calls.get(NvmlCall.PCIE_THROUGHPUT, 0), () -> calls.u32() + " KB/s");
-        one("PCIe throughput rx", calls, () -> calls.get(NvmlCall.PCIE_THROUGHPUT, 1), () -> calls.u32() + " KB/s");
-        one("persistence mode", calls, () -> calls.get(NvmlCall.PERSISTENCE), () -> Long.toString(calls.u32()));
-        one(
-                "MIG mode",
-                calls,
-                () -> calls.getTwo(NvmlCall.MIG_MODE),
-                () -> calls.u32() + ", pending " + calls.secondU32());
+        one("power", () -> calls.get(NvmlCall.POWER), () -> calls.u32() + " mW");
+        one("power limit", () -> calls.get(NvmlCall.POWER_LIMIT), () -> calls.u32() + " mW");
+        one("energy", () -> calls.get(NvmlCall.ENERGY), () -> calls.out().getLong(0) + " mJ");
+        one("PCIe replays", () -> calls.get(NvmlCall.PCIE_REPLAYS), () -> Long.toString(calls.u32()));
+        one("PCIe throughput tx", () -> calls.get(NvmlCall.PCIE_THROUGHPUT, 0), () -> calls.u32() + " KB/s");
+        one("PCIe throughput rx", () -> calls.get(NvmlCall.PCIE_THROUGHPUT, 1), () -> calls.u32() + " KB/s");
+        one("persistence mode", () -> calls.get(NvmlCall.PERSISTENCE), () -> Long.toString(calls.u32()));
+        one("MIG mode", () -> calls.getTwo(NvmlCall.MIG_MODE), () -> calls.u32() + ", pending " + calls.secondU32());
     }
 
     private interface Call {
@@ -162,7 +152,7 @@ public final class Main {
         String show();
     }
 
-    private void one(String name, DeviceCalls calls, Call call, Value value) {
+    private void one(String name, Call call, Value value) {
         long start = System.nanoTime();
         int code = call.make();
         long micros = (System.nanoTime() - start) / 1000;
