@@ -92,6 +92,7 @@ final class SlowReads {
 
     private void readLinks(GpuTally tally) {
         if (links == 0) {
+            tally.accept("links", NvmlCode.NOT_SUPPORTED, "nvlinks_down", "nvlink_errors");
             return;
         }
         Links now = new Links();

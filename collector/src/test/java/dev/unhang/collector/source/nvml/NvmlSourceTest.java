@@ -109,13 +109,11 @@ class NvmlSourceTest {
         assertThat(gpu.getPidsList()).containsExactly(100, 200, 300);
         assertThat(gpu.getEventReasons()).isEqualTo(4);
         assertThat(gpu.getPcieReplays()).isEqualTo(3);
-        assertThat(gpu.hasRecoveryAction()).isTrue();
         assertThat(gpu.getRecoveryAction()).isZero();
-        assertThat(gpu.hasRemapPending()).isTrue();
-        assertThat(gpu.hasRemapFailure()).isTrue();
+        assertThat(gpu.getRemapPending()).isZero();
+        assertThat(gpu.getRemapFailure()).isZero();
         assertThat(gpu.getEccDbeVolatile()).isEqualTo(2);
         assertThat(gpu.getNvlinksDown()).isZero();
-        assertThat(gpu.hasNvlinksDown()).isTrue();
         assertThat(gpu.getNvlinkErrors()).isEqualTo(18);
         assertThat(gpu.getPersistenceMode()).isEqualTo(1);
         assertThat(gpu.getMigList()).isEmpty();
@@ -167,16 +165,16 @@ class NvmlSourceTest {
         Reading reading = over(nvml).read();
         GpuReading gpu = reading.part().getGpus(0);
         assertThat(gpu.getStatus()).isEqualTo(ReadStatus.READ_STATUS_OK);
-        assertThat(gpu.hasRecoveryAction()).isFalse();
+        assertThat(gpu.getRecoveryAction()).isZero();
         assertThat(gpu.hasTempMarginC()).isFalse();
         assertThat(gpu.hasMemUsedMib()).isFalse();
         assertThat(gpu.getFaultsList()).isEmpty();
         assertThat(inventory(reading).getUnsupportedList())
                 .containsExactly("mem_used_mib", "recovery_action", "temp_margin_c");
 
-        nvml.script();
+        nvml.script("gpu.field.230 = 1");
         gpu = readAfter(Duration.ofSeconds(10));
-        assertThat(gpu.hasRecoveryAction()).isFalse();
+        assertThat(gpu.getRecoveryAction()).isZero();
         assertThat(gpu.hasTempMarginC()).isFalse();
         assertThat(gpu.hasUtil()).isTrue();
     }
@@ -224,7 +222,7 @@ class NvmlSourceTest {
         Reading reading = over("fields.invalid = 230").read();
         GpuReading gpu = reading.part().getGpus(0);
         assertThat(gpu.getStatus()).isEqualTo(ReadStatus.READ_STATUS_OK);
-        assertThat(gpu.hasRecoveryAction()).isFalse();
+        assertThat(gpu.getRecoveryAction()).isZero();
         assertThat(gpu.getPowerMw()).isEqualTo(640000);
         assertThat(gpu.getFaultsList()).isEmpty();
         assertThat(inventory(reading).getUnsupportedList()).containsExactly("recovery_action");
@@ -260,7 +258,7 @@ class NvmlSourceTest {
         assertThat(part.getGpus(1).getUuid())
                 .isEqualTo(KnownGpus.uuidBytes("GPU-00000002-0000-4000-8000-000000000002"));
         assertThat(part.getGpus(1).getFaultsList()).isEmpty();
-        assertThat(part.getGpus(1).hasNvlinkErrors()).isFalse();
+        assertThat(part.getGpus(1).hasPersistenceMode()).isFalse();
         assertThat(part.getSourcesList()).isEmpty();
     }
 
@@ -442,8 +440,9 @@ class NvmlSourceTest {
     void aGpuWithoutNvlinkHasNoneDown() {
         Reading reading = over("gpu.field.91 = 0", "gpu.field.138 = error 3", "gpu.field.139 = error 3")
                 .read();
-        assertThat(reading.part().getGpus(0).hasNvlinksDown()).isFalse();
-        assertThat(inventory(reading).getUnsupportedList()).containsExactly("nvlink_rx_kib", "nvlink_tx_kib");
+        assertThat(reading.part().getGpus(0).getFaultsList()).isEmpty();
+        assertThat(inventory(reading).getUnsupportedList())
+                .containsExactly("nvlink_errors", "nvlink_rx_kib", "nvlink_tx_kib", "nvlinks_down");
     }
 
     @Test
