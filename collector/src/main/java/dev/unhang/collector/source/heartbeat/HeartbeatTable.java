@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The last heartbeat of each process: the socket's thread writes, the process source reads and forgets those that have
@@ -35,7 +36,7 @@ public final class HeartbeatTable {
         if (beat.seq() <= before.seq() && before.seq() - beat.seq() < REORDERED && beat.seq() != 1) {
             return true;
         }
-        boolean moved = beat.phase() != before.phase() || !java.util.Objects.equals(beat.step(), before.step());
+        boolean moved = beat.phase() != before.phase() || !Objects.equals(beat.step(), before.step());
         beats.put(
                 beat.sender(),
                 new Beat(

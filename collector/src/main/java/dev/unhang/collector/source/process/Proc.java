@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class Proc {
                 pids[count++] = Integer.parseInt(name);
             }
         }
-        return java.util.Arrays.copyOf(pids, count);
+        return Arrays.copyOf(pids, count);
     }
 
     /** Null where the process is gone. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,7 +105,7 @@ final class RankPicker {
     static List<Candidate> pick(Collection<Candidate> candidates, IntUnaryOperator parentOf) {
         Map<Integer, Candidate> byPid = new HashMap<>();
         candidates.forEach(each -> byPid.put(each.stat().pid(), each));
-        Set<Integer> launchers = new java.util.HashSet<>();
+        Set<Integer> launchers = new HashSet<>();
         for (Candidate each : candidates) {
             int ancestor = parentOf.applyAsInt(each.stat().pid());
             for (int depth = 0; ancestor > 1 && depth < DEEPEST; depth++) {
