@@ -9,7 +9,7 @@ import dev.unhang.healer.detect.node.PartitionDetector;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * Runs one trace through the same detectors and the same decider as the live path: telemetry into the detector of one
@@ -29,19 +29,21 @@ public final class Replay {
 
     private final PartitionDetector detector = new PartitionDetector(ORIGIN);
     private final InboxCore core = new InboxCore();
-    private final Consumer<JournalEntry> journal;
+    private final BiConsumer<String, Line> journal;
+    private final String name;
     private long telemetryOffset;
     private long inboxOffset;
     private boolean covered;
 
-    private Replay(Consumer<JournalEntry> journal) {
+    private Replay(String name, BiConsumer<String, Line> journal) {
+        this.name = name;
         this.journal = journal;
     }
 
-    /** Replays a file and hands over each decision as it is made. */
-    public static Summary run(Path file, boolean heartbeats, Consumer<JournalEntry> journal) throws IOException {
+    /** Replays a file and hands over each line, with the trace's name, as it is decided. */
+    static Summary run(Path file, boolean heartbeats, BiConsumer<String, Line> journal) throws IOException {
         try (Trace trace = Trace.open(file, heartbeats)) {
-            Replay replay = new Replay(journal);
+            Replay replay = new Replay(trace.header().name(), journal);
             for (Trace.Item item = trace.next(); item != null; item = trace.next()) {
                 replay.onItem(item);
             }
@@ -83,7 +85,9 @@ public final class Replay {
 
     private void inbox(Message message, long stampMs) {
         for (JournalEntry entry : core.onRecord(inboxOffset, stampMs, message)) {
-            journal.accept(entry);
+            for (Line line : Line.of(entry)) {
+                journal.accept(name, line);
+            }
         }
         inboxOffset++;
     }

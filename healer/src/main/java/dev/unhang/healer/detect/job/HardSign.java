@@ -1,0 +1,138 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.events.v1.NicReport;
+import dev.unhang.events.v1.OperState;
+import dev.unhang.healer.detect.job.RankView.Doing;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Something that explains a standstill by itself and began with it: a stopped process, a port that went down, a node that
+ * fell silent, a process that is gone. What holds for most ranks at once is no sign against any of them.
+ */
+record HardSign(RankView rank, Kind kind, long ageMs) {
+
+    enum Kind {
+        STOPPED(6),
+        GONE(6),
+        SILENT(5),
+        PORT_DOWN(5),
+        PEER_PORT_DOWN(2);
+
+        final double points;
+
+        Kind(double points) {
+            this.points = points;
+        }
+    }
+
+    private static final long TOGETHER_MS = 15_000;
+
+    /** A process that was stopped later than this after the standstill began was stopped by somebody who looks into it. */
+    private static final long STOPPED_AFTER_MS = 10_000;
+
+    /**
+     * @param stillMs for how long the job has stood still; negative: it does not
+     * @param ending it is about to end, so what is gone is no sign
+     */
+    static List<HardSign> of(Map<RankView, Doing> ranks, long stillMs, boolean ending, long nowMs) {
+        List<HardSign> signs = new ArrayList<>();
+        stopped(ranks, stillMs, nowMs, signs);
+        ports(ranks, stillMs, nowMs, signs);
+        silent(ranks, stillMs, nowMs, signs);
+        if (!ending) {
+            gone(ranks, nowMs, signs);
+        }
+        return signs;
+    }
+
+    private static void stopped(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+        List<HardSign> found = new ArrayList<>();
+        ranks.forEach((rank, doing) -> {
+            boolean there = doing != Doing.GONE && doing != Doing.SILENT;
+            if (there && rank.stopped() && (stillMs < 0 || rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS)) {
+                found.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(nowMs)));
+            }
+        });
+        if (found.size() < ranks.size() && found.size() <= Math.max(1, ranks.size() / 2)) {
+            signs.addAll(found);
+        }
+    }
+
+    private static void ports(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+        List<HardSign> found = new ArrayList<>();
+        Set<String> nodes = new HashSet<>();
+        Set<String> ownEnd = new HashSet<>();
+        ranks.forEach((rank, doing) -> {
+            nodes.add(rank.node());
+            NicReport port = rank.portDown();
+            if (port == null || doing == Doing.GONE) {
+                return;
+            }
+            long down = rank.portDownMs(port, nowMs);
+            if (stillMs >= 0 && Math.abs(down - stillMs) > TOGETHER_MS) {
+                return; // it was down before and carried nothing of this job
+            }
+            boolean peer = port.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN;
+            if (!peer) {
+                ownEnd.add(rank.node());
+            }
+            found.add(new HardSign(rank, peer ? Kind.PEER_PORT_DOWN : Kind.PORT_DOWN, down));
+        });
+        if (ownEnd.size() > Math.max(1, nodes.size() / 2)) {
+            return;
+        }
+        for (HardSign sign : found) {
+            if (ownEnd.isEmpty() || ownEnd.contains(sign.rank().node())) {
+                signs.add(sign);
+            }
+        }
+    }
+
+    private static void silent(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+        List<HardSign> found = new ArrayList<>();
+        Set<String> nodes = new HashSet<>();
+        Set<String> silent = new HashSet<>();
+        ranks.forEach((rank, doing) -> {
+            nodes.add(rank.node());
+            long quiet = rank.silentMs(nowMs);
+            boolean together = stillMs < 0 || Math.abs(quiet - stillMs) <= TOGETHER_MS;
+            if (doing == Doing.SILENT && together) {
+                silent.add(rank.node());
+                found.add(new HardSign(rank, Kind.SILENT, quiet));
+            }
+        });
+        if (silent.size() < nodes.size() && silent.size() <= Math.max(1, nodes.size() / 4)) {
+            signs.addAll(found);
+        }
+    }
+
+    private static void gone(Map<RankView, Doing> ranks, long nowMs, List<HardSign> signs) {
+        List<HardSign> found = new ArrayList<>();
+        ranks.forEach((rank, doing) -> {
+            if (doing == Doing.GONE) {
+                found.add(new HardSign(rank, Kind.GONE, rank.goneMs(nowMs)));
+            }
+        });
+        if (found.size() < ranks.size()) {
+            signs.addAll(found);
+        }
+    }
+
+    String words() {
+        String who = "rank " + rank.rank + " on " + rank.node();
+        return switch (kind) {
+            case STOPPED -> who + " is in process state T (stopped) for " + ageMs / 1000 + " s";
+            case GONE -> "the process of " + who + " is gone for " + ageMs / 1000 + " s";
+            case SILENT -> "node " + rank.node() + " of rank " + rank.rank + " is silent for " + ageMs / 1000 + " s";
+            case PORT_DOWN ->
+                "a network port of " + rank.node() + " (rank " + rank.rank + ") is down for " + ageMs / 1000 + " s";
+            case PEER_PORT_DOWN ->
+                "a network port of " + rank.node() + " (rank " + rank.rank + ") has no link for " + ageMs / 1000
+                        + " s: the other end, or the cable";
+        };
+    }
+}

@@ -1,0 +1,57 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.events.v1.JobIdentity;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * By what a job is known. Ranks that share one strong identity are of one job, which is named by the first that is
+ * present, in this order. Pure.
+ */
+final class Identities {
+
+    private Identities() {}
+
+    /** The strong identities, each with its kind so that two kinds never meet by accident; the one that names first. */
+    static List<String> keys(JobIdentity job, String node) {
+        List<String> keys = new ArrayList<>(4);
+        add(keys, "heartbeat", job.getHeartbeat());
+        add(keys, "slurm", job.getSlurm());
+        add(keys, "k8s", job.getK8S());
+        add(keys, "torchelastic", job.getTorchelastic().equals("none") ? "" : job.getTorchelastic());
+        add(keys, "master", loopback(job.getMaster()) ? "" : job.getMaster());
+        if (keys.isEmpty()) {
+            // Weak ones hold on their node only.
+            String local = first(job.getLocal(), job.getMaster(), job.getTorchelastic(), "job");
+            keys.add("local:" + node + "/" + local);
+        }
+        return keys;
+    }
+
+    /** The name for people and subjects, without the kind. */
+    static String name(String key) {
+        return key.substring(key.indexOf(':') + 1);
+    }
+
+    private static void add(List<String> keys, String kind, String value) {
+        if (!value.isEmpty()) {
+            keys.add(kind + ":" + value);
+        }
+    }
+
+    private static boolean loopback(String address) {
+        return address.startsWith("127.")
+                || address.startsWith("localhost")
+                || address.startsWith("::1")
+                || address.startsWith("[::1]");
+    }
+
+    private static String first(String... values) {
+        for (String value : values) {
+            if (!value.isEmpty()) {
+                return value;
+            }
+        }
+        return "";
+    }
+}

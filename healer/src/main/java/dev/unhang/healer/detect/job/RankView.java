@@ -1,0 +1,164 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.events.v1.ActivityClass;
+import dev.unhang.events.v1.NicReport;
+import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.OperState;
+import dev.unhang.events.v1.Phase;
+import dev.unhang.events.v1.RankReport;
+import dev.unhang.events.v1.Watch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank as its node last reported it. A node that is not well reports each second and its ages go on in between; one
+ * that is well reports each ten seconds, and until it says otherwise all on it goes on as it was.
+ */
+final class RankView {
+
+    /** What a rank does, as its job sees it. */
+    enum Doing {
+        WORK,
+        SPIN,
+        IDLE,
+        GONE,
+        /** Its node does not speak. */
+        SILENT,
+        UNKNOWN
+    }
+
+    /** Without a report for longer than this, a node tells nothing of now, ms of log time. */
+    private static final long STALE_MS = 5_000;
+
+    private static final long STALE_WELL_MS = 15_000;
+
+    final int rank;
+    private String node;
+    private NodeReport nodeReport = NodeReport.getDefaultInstance();
+    private RankReport report = RankReport.getDefaultInstance();
+    private long atMs;
+
+    RankView(int rank, String node) {
+        this.rank = rank;
+        this.node = node;
+    }
+
+    void heard(NodeReport from, RankReport said, long logMs) {
+        node = from.getNode();
+        nodeReport = from;
+        report = said;
+        atMs = logMs;
+    }
+
+    String node() {
+        return node;
+    }
+
+    RankReport report() {
+        return report;
+    }
+
+    boolean sameProcess(NodeReport from, RankReport said) {
+        return report.getPid() == said.getPid()
+                && report.getStartTicks() == said.getStartTicks()
+                && nodeReport.getNode().equals(from.getNode())
+                && nodeReport.getBootId().equals(from.getBootId());
+    }
+
+    boolean wellNode() {
+        return nodeReport.getWell();
+    }
+
+    private long sinceMs(long nowMs) {
+        return nodeReport.getWell() ? 0 : nowMs - atMs;
+    }
+
+    Doing doing(long nowMs) {
+        if (nodeReport.getWatch() == Watch.WATCH_SILENT) {
+            return report.getActivity() == ActivityClass.ACTIVITY_CLASS_GONE ? Doing.GONE : Doing.SILENT;
+        }
+        boolean stale = nowMs - atMs > (nodeReport.getWell() ? STALE_WELL_MS : STALE_MS);
+        if (stale || nodeReport.getWatch() == Watch.WATCH_UNWATCHED) {
+            return Doing.UNKNOWN;
+        }
+        return switch (report.getActivity()) {
+            case ACTIVITY_CLASS_WORK -> Doing.WORK;
+            // A moment's wait within a step, on a node that says that it is well.
+            case ACTIVITY_CLASS_SPIN -> wellNode() && report.getArmed() ? Doing.WORK : Doing.SPIN;
+            case ACTIVITY_CLASS_IDLE -> wellNode() && report.getArmed() ? Doing.WORK : Doing.IDLE;
+            case ACTIVITY_CLASS_GONE -> Doing.GONE;
+            default -> blindOnGpu() ? Doing.IDLE : Doing.UNKNOWN;
+        };
+    }
+
+    /** No GPU is seen, but its heartbeat tells that it stands still on a node that is not well. */
+    private boolean blindOnGpu() {
+        return report.getGpusCount() == 0 && report.hasProgressAgeMs() && report.getArmed() && !wellNode();
+    }
+
+    boolean hasProgress() {
+        return report.hasProgressAgeMs();
+    }
+
+    /** Since its step or phase last moved; 0 on a node that says that it is well. */
+    long progressAgeMs(long nowMs) {
+        return wellNode() ? 0 : report.getProgressAgeMs() + sinceMs(nowMs);
+    }
+
+    /** For how long it has been neither at work nor unknown. */
+    long stillMs(long nowMs) {
+        return report.getStillMs() + sinceMs(nowMs);
+    }
+
+    boolean armed() {
+        return report.getArmed();
+    }
+
+    Phase phase() {
+        return report.getPhase();
+    }
+
+    boolean stopped() {
+        return report.getState() == 'T' && report.getTracerPid() == 0;
+    }
+
+    long stoppedMs(long nowMs) {
+        return report.getStateMs() + sinceMs(nowMs);
+    }
+
+    long goneMs(long nowMs) {
+        return report.getGoneMs() + sinceMs(nowMs);
+    }
+
+    long silentMs(long nowMs) {
+        return nodeReport.getSilentMs() + nowMs - atMs;
+    }
+
+    /** The worst of its node's ports that is down; null: none. The end that is down itself is worse than its peer. */
+    @Nullable
+    NicReport portDown() {
+        NicReport worst = null;
+        for (NicReport nic : nodeReport.getNicsList()) {
+            if (nic.getDownMs() > 0 && (worst == null || worst.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN)) {
+                worst = nic;
+            }
+        }
+        return worst;
+    }
+
+    long portDownMs(NicReport nic, long nowMs) {
+        return nic.getDownMs() + sinceMs(nowMs);
+    }
+
+    /** Millicores, or -1. */
+    int millicores() {
+        return report.hasCpuMillicores() ? report.getCpuMillicores() : -1;
+    }
+
+    /** Writes as a checkpoint is written. */
+    boolean writes() {
+        return report.getWriteBps() >= WRITES_BPS;
+    }
+
+    /** Bytes a second: more than logs, less than any file system of a cluster takes. */
+    static final long WRITES_BPS = 20_000_000;
+}

@@ -1,0 +1,173 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.events.v1.Suspect;
+import dev.unhang.healer.detect.job.RankView.Doing;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Who is to blame for a standstill: each piece of evidence gives points, and the sum ranks the suspects. Six points
+ * (a hard sign) are high confidence, four medium. With every point goes the sentence that a person can check.
+ */
+final class Suspects {
+
+    private static final int MOST = 3;
+    private static final double HIGH = 6;
+    private static final double MEDIUM = 4;
+
+    /** An Xid that is older than this has nothing to do with it, ms. */
+    private static final int XID_MS = 120_000;
+
+    private static final class Score {
+        double points;
+        final List<String> why = new ArrayList<>();
+    }
+
+    private final Map<RankView, Score> scores = new LinkedHashMap<>();
+    private final Map<RankView, Doing> ranks;
+
+    Suspects(Map<RankView, Doing> ranks, List<HardSign> hard) {
+        this.ranks = ranks;
+        ranks.keySet().forEach(rank -> scores.put(rank, new Score()));
+        for (HardSign sign : hard) {
+            add(sign.rank(), sign.kind().points, sign.words());
+        }
+        byActivity();
+        byCpu();
+        byStep();
+        byNode();
+    }
+
+    private void add(RankView rank, double points, String why) {
+        Score score = scores.get(rank);
+        if (score != null) {
+            score.points += points;
+            score.why.add(why);
+        }
+    }
+
+    private List<RankView> those(Doing doing) {
+        return ranks.entrySet().stream()
+                .filter(each -> each.getValue() == doing)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private void byActivity() {
+        int few = Math.max(1, ranks.size() / 8);
+        List<RankView> spin = those(Doing.SPIN);
+        List<RankView> idle = those(Doing.IDLE);
+        List<RankView> work = those(Doing.WORK);
+        if (!spin.isEmpty() && idle.size() <= spin.size()) {
+            for (RankView rank : idle) {
+                add(
+                        rank,
+                        idle.size() <= few ? 4 : 2,
+                        "the GPU of rank " + rank.rank + " is idle while " + spin.size() + " of " + ranks.size()
+                                + " ranks wait in a collective");
+            }
+        }
+        if (!spin.isEmpty() && work.size() <= few) {
+            for (RankView rank : work) {
+                add(rank, 3, "the GPU of rank " + rank.rank + " works while the others wait");
+            }
+        }
+    }
+
+    private void byCpu() {
+        int[] waiting = those(Doing.SPIN).stream()
+                .mapToInt(RankView::millicores)
+                .filter(cpu -> cpu >= 0)
+                .sorted()
+                .toArray();
+        if (waiting.length == 0) {
+            return;
+        }
+        int usual = waiting[waiting.length / 2];
+        if (usual < 200) {
+            return;
+        }
+        ranks.forEach((rank, doing) -> {
+            int cpu = rank.millicores();
+            if (doing == Doing.SPIN || doing == Doing.GONE || doing == Doing.SILENT || cpu < 0) {
+                return;
+            }
+            double points = cpu < 0.25 * usual ? 2 : cpu < 0.7 * usual ? 1 : 0;
+            if (points > 0) {
+                add(
+                        rank,
+                        points,
+                        "rank " + rank.rank + " uses " + cpu / 10 + " % of a core, those that wait " + usual / 10
+                                + " %");
+            }
+        });
+    }
+
+    private void byStep() {
+        long[] steps = ranks.entrySet().stream()
+                .filter(each -> each.getValue() != Doing.GONE && each.getValue() != Doing.SILENT)
+                .filter(each -> each.getKey().report().hasStep())
+                .mapToLong(each -> each.getKey().report().getStep())
+                .toArray();
+        if (steps.length == 0) {
+            return;
+        }
+        long most = Arrays.stream(steps).max().getAsLong();
+        long behind = Arrays.stream(steps).filter(step -> step < most).count();
+        if (behind == 0 || behind > Math.max(1, ranks.size() / 4)) {
+            return;
+        }
+        ranks.forEach((rank, doing) -> {
+            boolean there = doing != Doing.GONE
+                    && doing != Doing.SILENT
+                    && rank.report().hasStep();
+            if (there && rank.report().getStep() < most) {
+                add(
+                        rank,
+                        2,
+                        "rank " + rank.rank + " is at step " + rank.report().getStep() + ", others at " + most);
+            }
+        });
+    }
+
+    private void byNode() {
+        ranks.forEach((rank, doing) -> {
+            if (rank.report().getState() == 'D') {
+                add(rank, 2, "rank " + rank.rank + " is in uninterruptible sleep (D)");
+            }
+            int xid = rank.report().getLastXid();
+            if (xid != 0 && rank.report().getLastXidAgeMs() <= XID_MS) {
+                add(rank, 6, "Xid " + xid + " on a GPU of rank " + rank.rank);
+            }
+        });
+    }
+
+    private List<Map.Entry<RankView, Score>> best() {
+        return scores.entrySet().stream()
+                .filter(each -> each.getValue().points > 0)
+                .sorted(Comparator.<Map.Entry<RankView, Score>>comparingDouble(each -> -each.getValue().points)
+                        .thenComparingInt(each -> each.getKey().rank))
+                .limit(MOST)
+                .toList();
+    }
+
+    List<Suspect> list() {
+        return best().stream()
+                .map(each -> Suspect.newBuilder()
+                        .setNode(each.getKey().node())
+                        .setRank(each.getKey().rank)
+                        .setScore(each.getValue().points)
+                        .setConfidence(confidence(each.getValue().points))
+                        .addAllEvidence(each.getValue().why)
+                        .build())
+                .toList();
+    }
+
+    private static String confidence(double points) {
+        return points >= HIGH ? "high" : points >= MEDIUM ? "medium" : "low";
+    }
+}
