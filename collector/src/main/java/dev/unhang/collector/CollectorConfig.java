@@ -1,5 +1,8 @@
 package dev.unhang.collector;
 
+import dev.unhang.collector.source.clock.ChronyAddress;
+import dev.unhang.collector.source.net.NetNames;
+import dev.unhang.collector.source.nvml.NvmlConfig;
 import dev.unhang.events.Topic;
 import dev.unhang.settings.BadSettingsException;
 import dev.unhang.settings.Settings;
@@ -9,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param node the scheduler's name of this node
  * @param enabled names of the sources that are read
+ * @param heartbeat where heartbeats are taken
+ * @param chrony where chronyd is asked, in turn
  * @param labels go into the inventory: rack, pool and what else the operator wants
  */
 public record CollectorConfig(
@@ -31,9 +37,10 @@ public record CollectorConfig(
         Duration interval,
         Backlog backlog,
         Set<String> enabled,
-        Heartbeat heartbeat,
-        Net net,
-        List<String> chronyAddresses,
+        Address heartbeat,
+        NvmlConfig nvml,
+        NetNames net,
+        List<ChronyAddress> chrony,
         Map<String, String> labels,
         Serve serve) {
 
@@ -46,12 +53,6 @@ public record CollectorConfig(
 
     /** Bounds of what waits for the broker. */
     public record Backlog(int records, long bytes) {}
-
-    /** Where heartbeats are taken. */
-    public record Heartbeat(Address listen) {}
-
-    /** Patterns of the network devices to read. */
-    public record Net(List<String> include, List<String> exclude) {}
 
     /** {@code socket} null: no local commands. */
     public record Serve(
@@ -93,22 +94,20 @@ public record CollectorConfig(
                                 1L << 30,
                                 "How many bytes they may take. Raise -Xmx with it.")),
                 enabled(settings),
-                new Heartbeat(address(
+                address(
                         settings,
                         "heartbeat.listen",
                         new Address("127.0.0.1", 9721),
-                        "UDP address for heartbeats of training loops. In a pod, the host's address.")),
-                new Net(
-                        settings.list("net.include", List.of("*"), "Network devices to read, as patterns with *."),
+                        "UDP address for heartbeats of training loops. In a pod, the host's address."),
+                NvmlConfig.read(settings),
+                new NetNames(
+                        settings.list(
+                                "net.include", NetNames.INCLUDE, "Network devices to read, as patterns with * and ?."),
                         settings.list(
                                 "net.exclude",
-                                List.of(),
-                                "Network devices to leave out, as patterns with *; none by default beyond those that"
-                                        + " carry no traffic of their own.")),
-                settings.list(
-                        "clock.chrony-address",
-                        List.of("127.0.0.1:323", "unix:/run/chrony/chronyd.sock"),
-                        "Where chronyd answers: HOST:PORT, or unix:PATH; tried in turn."),
+                                NetNames.EXCLUDE,
+                                "Network devices to leave out, as patterns with * and ?.")),
+                chrony(settings),
                 settings.map("labels", "Labels of the node, as rack and pool. They travel with the inventory."),
                 serve(settings));
         settings.finish();
@@ -188,6 +187,21 @@ public record CollectorConfig(
             }
         });
         return Set.copyOf(enabled);
+    }
+
+    private static List<ChronyAddress> chrony(Settings settings) {
+        List<ChronyAddress> addresses = new ArrayList<>();
+        for (String text : settings.list(
+                "clock.chrony-address",
+                List.of("127.0.0.1:323", "unix:/run/chrony/chronyd.sock"),
+                "Where chronyd answers: ADDRESS:PORT in numbers, or unix:/PATH; tried in turn.")) {
+            try {
+                addresses.add(ChronyAddress.parse(text));
+            } catch (IllegalArgumentException e) {
+                settings.mistake("clock.chrony-address", "clock.chrony-address " + e.getMessage());
+            }
+        }
+        return List.copyOf(addresses);
     }
 
     private static Serve serve(Settings settings) {

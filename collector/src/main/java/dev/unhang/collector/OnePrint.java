@@ -6,6 +6,7 @@ import dev.unhang.collector.sample.NodeIdentity;
 import dev.unhang.collector.sample.Sampler;
 import dev.unhang.collector.sample.SourceWorker;
 import dev.unhang.events.SlimSample;
+import dev.unhang.events.v1.NicInventory;
 import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeInventory;
 import dev.unhang.events.v1.NodeSample;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /** Reads every source a few times and shows the last sample and the inventory, for a person; sends nothing. */
 final class OnePrint {
@@ -50,8 +52,10 @@ final class OnePrint {
             sampler.close();
         }
         NodeSample sample = last.sample;
+        Map<String, String> names = book.last().getNicsList().stream()
+                .collect(Collectors.toMap(NicInventory::getId, NicInventory::getName, (one, same) -> one));
         return "# the sample: " + sample.getSerializedSize() + " bytes as read, "
-                + SlimSample.slim(sample, Map.of()).getSerializedSize() + " as sent\n"
+                + SlimSample.slim(sample, names).getSerializedSize() + " as sent\n"
                 + TextFormat.printer().printToString(sample) + "\n# the inventory\n"
                 + TextFormat.printer().printToString(book.last());
     }

@@ -1,11 +1,28 @@
 package dev.unhang.collector;
 
+import dev.unhang.collector.Collector.Paced;
 import dev.unhang.collector.serve.GpuLease;
+import dev.unhang.collector.source.Source;
+import dev.unhang.collector.source.clock.ClockSource;
+import dev.unhang.collector.source.heartbeat.HeartbeatSource;
+import dev.unhang.collector.source.heartbeat.HeartbeatTable;
+import dev.unhang.collector.source.libc.KernelClock;
+import dev.unhang.collector.source.net.NetSource;
+import dev.unhang.collector.source.net.RdmaSource;
+import dev.unhang.collector.source.nvml.NvmlHost;
+import dev.unhang.collector.source.nvml.NvmlSource;
+import dev.unhang.collector.source.process.ProcessSource;
+import dev.unhang.events.v1.GpuReading;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The sources of this machine, as the settings ask for them.
@@ -13,16 +30,114 @@ import java.util.function.LongSupplier;
  * @param all each with how often it is read
  * @param lease lets go of the GPUs, where they are read
  */
-record Sources(List<Collector.Paced> all, GpuLease lease) {
+public record Sources(List<Paced> all, GpuLease lease) {
 
-    static final Duration KERNEL_PACE = Duration.ofMillis(200);
-    static final Duration CLOCK_PACE = Duration.ofSeconds(4);
+    /** chronyd measures each minute or so; asking it more often tells nothing new. */
+    private static final Duration CLOCK_PACE = Duration.ofSeconds(4);
 
-    Sources {
+    public Sources {
         all = List.copyOf(all);
     }
 
-    static Sources of(CollectorConfig config, Clock wall, LongSupplier nanos) {
-        return new Sources(new ArrayList<>(), GpuLease.none());
+    /** Opens nothing yet: each source opens what it needs on its own thread. */
+    public static Sources of(CollectorConfig config, Clock wall, LongSupplier nanos) {
+        Path sys = Path.of("/sys");
+        Path proc = Path.of("/proc");
+        Duration each = config.interval();
+        Set<String> enabled = config.enabled();
+        List<Paced> all = new ArrayList<>();
+        GpuLease lease = GpuLease.none();
+        Supplier<Set<Integer>> gpuPids = Set::of;
+        if (enabled.contains("nvml")) {
+            NvmlSource nvml = new NvmlSource(config.nvml(), NvmlHost.real(), nanos);
+            GpuPids watched = new GpuPids(nvml);
+            all.add(new Paced(watched, each));
+            lease = lease(nvml);
+            gpuPids = watched;
+        }
+        if (enabled.contains("net")) {
+            all.add(new Paced(NetSource.ofThisMachine(config.net(), nanos), each));
+        }
+        if (enabled.contains("rdma")) {
+            all.add(new Paced(new RdmaSource(sys, nanos), each));
+        }
+        if (enabled.contains("clock")) {
+            all.add(new Paced(new ClockSource(config.chrony(), KernelClock::read, wall), longer(each, CLOCK_PACE)));
+        }
+        HeartbeatTable beats = new HeartbeatTable();
+        if (enabled.contains("heartbeat")) {
+            CollectorConfig.Address listen = config.heartbeat();
+            all.add(new Paced(
+                    new HeartbeatSource(new InetSocketAddress(listen.host(), listen.port()), beats, nanos), each));
+        }
+        if (enabled.contains("process")) {
+            all.add(new Paced(new ProcessSource(proc, beats, gpuPids, nanos), each));
+        }
+        return new Sources(all, lease);
+    }
+
+    private static Duration longer(Duration a, Duration b) {
+        return a.compareTo(b) > 0 ? a : b;
+    }
+
+    private static GpuLease lease(NvmlSource nvml) {
+        return new GpuLease() {
+            @Override
+            public Outcome release(Duration lease) {
+                NvmlSource.Release release = nvml.release(lease);
+                return new Outcome(release.closed(), release.detail());
+            }
+
+            @Override
+            public Outcome giveBack() {
+                nvml.giveBack();
+                return new Outcome(true, "the GPUs are read again");
+            }
+        };
+    }
+
+    /** Remembers which processes hold a GPU, for the source that looks at processes. */
+    private static final class GpuPids implements Source, Supplier<Set<Integer>> {
+
+        private final Source nvml;
+        private volatile Set<Integer> pids = Set.of();
+
+        GpuPids(Source nvml) {
+            this.nvml = nvml;
+        }
+
+        @Override
+        public Set<Integer> get() {
+            return pids;
+        }
+
+        @Override
+        public String name() {
+            return nvml.name();
+        }
+
+        @Override
+        public Duration deadline() {
+            return nvml.deadline();
+        }
+
+        @Override
+        public Reading read() throws java.io.IOException {
+            Reading reading = nvml.read();
+            Set<Integer> now = new HashSet<>();
+            for (GpuReading gpu : reading.part().getGpusList()) {
+                now.addAll(gpu.getPidsList());
+            }
+            // GPUs that were let go or are lost tell nothing of their processes.
+            if (!now.isEmpty()) {
+                pids = Set.copyOf(now);
+            }
+            return reading;
+        }
+
+        @Override
+        public void close() {
+            nvml.close();
+        }
     }
 }

@@ -60,7 +60,7 @@ class CollectorConfigTest {
         assertThat(config.node()).isEqualTo("this-host");
         assertThat(config.interval()).isEqualTo(Duration.ofSeconds(1));
         assertThat(config.serve().listen()).isEqualTo(new CollectorConfig.Address("127.0.0.1", 9720));
-        assertThat(config.heartbeat().listen()).isEqualTo(new CollectorConfig.Address("127.0.0.1", 9721));
+        assertThat(config.heartbeat()).isEqualTo(new CollectorConfig.Address("127.0.0.1", 9721));
         assertThat(config.serve().socket()).isEqualTo(Path.of("/run/unhang/collector.sock"));
         assertThat(config.enabled()).containsExactlyInAnyOrderElementsOf(CollectorConfig.SOURCES);
     }

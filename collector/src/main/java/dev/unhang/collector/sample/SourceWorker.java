@@ -139,6 +139,13 @@ public final class SourceWorker implements AutoCloseable {
 
     public synchronized Health health() {
         SourceFault now = faultNow(nanos.getAsLong());
+        if (now == null) {
+            // A source that could be read may still say that what it reads is not there.
+            now = part.getSourcesList().stream()
+                    .filter(own -> own.getSource().equals(source.name()))
+                    .findFirst()
+                    .orElse(null);
+        }
         return new Health(
                 source.name(),
                 now == null ? ReadStatus.READ_STATUS_OK : now.getStatus(),
@@ -191,7 +198,6 @@ public final class SourceWorker implements AutoCloseable {
             failures = 0;
             readNs = now;
             everRead = true;
-            // A read in between must not lose what the one before it said of itself: parts replace, events go on.
             part = reading.part();
             fresh = true;
             if (reading.inventory() != null) {
