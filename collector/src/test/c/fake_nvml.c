@@ -18,6 +18,7 @@
  *   gpu.field.ID = 5             a value of the field's own type; `ull 5`, `uint 5`, `sint -5`, `slong 5`, `ulong 5`,
  *                                `ushort 5`, `double 5.5`, `type9 5`, or `error 3`
  *   gpu.field.ID.SCOPE = ...     the same for one link, lane or scope
+ *   gpu.energy, power_limit, replays, remap.pending, remap.failed
  *   fields.invalid = 230         an id of which this driver knows nothing: the whole call answers INVALID_ARGUMENT
  *   gpu.pids = 12 34             compute processes;  gpu.mps = 56
  *   process.size = 32            entries as early R535 drivers wrote them
@@ -414,6 +415,16 @@ UINT_CALL(nvmlDeviceGetPcieReplayCounter, "replays", 0)
 UINT_CALL(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_gen", 5)
 UINT_CALL(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width", 16)
 UINT_CALL(nvmlDeviceGetPersistenceMode, "persistence", 1)
+
+DEVICE(nvmlDeviceGetRemappedRows, unsigned *correctable, unsigned *uncorrectable, unsigned *pending, unsigned *failed)
+    THROUGH(nvmlDeviceGetRemappedRows, correctable, uncorrectable, pending, failed)
+static int nvmlDeviceGetRemappedRows_(
+    Handle *h, unsigned *correctable, unsigned *uncorrectable, unsigned *pending, unsigned *failed) {
+    *correctable = *uncorrectable = 5;
+    *pending = (unsigned)number_of(h->gpu, "remap.pending", 0);
+    *failed = (unsigned)number_of(h->gpu, "remap.failed", 0);
+    return OK;
+}
 
 DEVICE(nvmlDeviceGetTotalEnergyConsumption, unsigned long long *out) THROUGH(nvmlDeviceGetTotalEnergyConsumption, out)
 static int nvmlDeviceGetTotalEnergyConsumption_(Handle *h, unsigned long long *out) {

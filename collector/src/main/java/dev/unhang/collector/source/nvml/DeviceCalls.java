@@ -50,6 +50,12 @@ final class DeviceCalls {
         return nvml.call(call, device, out, out.share(4));
     }
 
+    /** A call {@code f(device, a, b, c, d)} that fills four unsigned ints, at 0, 4, 8 and 12. */
+    int getFour(NvmlCall call) {
+        out.clear();
+        return nvml.call(call, device, out, out.share(4), out.share(8), out.share(12));
+    }
+
     /** A call {@code f(device, struct)} of a versioned struct; {@code word} goes to its second word. */
     int getVersioned(NvmlCall call, int size, int version, int word) {
         out.clear();

@@ -132,6 +132,18 @@ final class FastReads {
         }
         readInstead(tally, Field.POWER, NvmlCall.POWER);
         readInstead(tally, Field.PCIE_REPLAYS, NvmlCall.PCIE_REPLAYS);
+        boolean remapAbsent = tally.absent(Field.REMAP_PENDING) || tally.absent(Field.REMAP_FAILURE);
+        if (remapAbsent
+                && tally.ask(NvmlCall.REMAPPED_ROWS)
+                && tally.accept(
+                        NvmlCall.REMAPPED_ROWS,
+                        calls.getFour(NvmlCall.REMAPPED_ROWS),
+                        "remap_pending",
+                        "remap_failure")) {
+            // After the numbers of rows remapped for correctable and uncorrectable errors.
+            Field.REMAP_PENDING.put(tally, OptionalLong.of(calls.out().getInt(8)));
+            Field.REMAP_FAILURE.put(tally, OptionalLong.of(calls.out().getInt(12)));
+        }
     }
 
     private void readInstead(GpuTally tally, Field field, NvmlCall call) {

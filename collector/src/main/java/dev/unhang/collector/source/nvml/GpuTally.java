@@ -56,7 +56,7 @@ final class GpuTally {
 
     /**
      * Takes a return code. True where there is a value. A code of absence is remembered for {@code source} once the
-     * device has answered anything at all: a device that refuses everything is sick, not simple.
+     * device has answered anything and is well: a device that refuses everything is sick, not simple.
      */
     boolean accept(Object source, int code, String... fields) {
         if (code == NvmlCode.SUCCESS) {
@@ -89,18 +89,19 @@ final class GpuTally {
         }
     }
 
-    /** Puts a value where it is possible; both limits are possible values. */
-    void put(String field, OptionalLong value, long least, long most, LongConsumer setter) {
+    /** Puts a value where it is possible, and says whether it was; both limits are possible values. */
+    boolean put(String field, OptionalLong value, long least, long most, LongConsumer setter) {
         if (value.isPresent() && value.getAsLong() >= least && value.getAsLong() <= most) {
             setter.accept(value.getAsLong());
             got.add(field);
-        } else {
-            fault(field, ReadStatus.READ_STATUS_OUT_OF_RANGE, 0);
+            return true;
         }
+        fault(field, ReadStatus.READ_STATUS_OUT_OF_RANGE, 0);
+        return false;
     }
 
-    void put(String field, long value, long least, long most, LongConsumer setter) {
-        put(field, OptionalLong.of(value), least, most, setter);
+    boolean put(String field, long value, long least, long most, LongConsumer setter) {
+        return put(field, OptionalLong.of(value), least, most, setter);
     }
 
     void got(String field) {
@@ -126,7 +127,7 @@ final class GpuTally {
 
     GpuReading end() {
         int code = deviceError != 0 ? deviceError : answered ? NvmlCode.SUCCESS : firstError;
-        if (answered) {
+        if (answered && deviceError == 0) {
             absentNow.forEach(absences::add);
             absences.unsupported(got, faulted);
         } else if (code == NvmlCode.SUCCESS) {

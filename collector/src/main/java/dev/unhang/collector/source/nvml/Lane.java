@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane<T> implements AutoCloseable {
 
+    /** The driver's code runs on it, whatever small stacks the JVM was told to give its own threads. */
+    private static final long STACK_BYTES = 1 << 20;
+
     private final ExecutorService thread;
     private final LongSupplier nanoTime;
     private @Nullable Future<T> out;
@@ -27,7 +30,7 @@ final class Lane<T> implements AutoCloseable {
     Lane(String name, LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         this.thread = Executors.newSingleThreadExecutor(task -> {
-            Thread thread = new Thread(task, name);
+            Thread thread = new Thread(null, task, name, STACK_BYTES);
             thread.setDaemon(true);
             return thread;
         });

@@ -42,9 +42,7 @@ final class ProcessList {
 
     private void read(GpuTally tally, NvmlCall call, IntPredicate exists) {
         int code = fill(call);
-        // No MPS is no lack of pids, so the MPS list names no field that would then be unsupported.
-        String[] fields = call == NvmlCall.MPS_PROCESSES ? new String[0] : new String[] {"pids"};
-        if (!tally.accept(call, code, fields)) {
+        if (!tally.accept(call, code, "pids")) {
             return;
         }
         int n = count.getInt(0);

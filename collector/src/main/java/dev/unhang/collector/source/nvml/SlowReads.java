@@ -99,18 +99,16 @@ final class SlowReads {
         linkFields.keep(tally::ask);
         linkFields.read(calls.device(), (entry, code, value, latencyUs) -> {
             LinkField field = entry.tag();
-            boolean state = field.id() == LINK_STATE;
-            if (!tally.acceptField(field, code, state ? "nvlinks_down" : "nvlink_errors")) {
-                return;
-            }
-            long most = state ? MOST_LINK_STATE : GpuTally.MOST_COUNTER;
-            tally.put(state ? "nvlinks_down" : "nvlink_errors", value.whole(), 0, most, number -> {
-                if (state) {
-                    now.state(field.link(), number);
-                } else {
-                    now.errors(number);
+            if (field.id() == LINK_STATE) {
+                if (tally.acceptField(field, code, "nvlinks_down")) {
+                    tally.put(
+                            "nvlinks_down", value.whole(), 0, MOST_LINK_STATE, state -> now.state(field.link(), state));
                 }
-            });
+            } else if (tally.acceptField(field, code, "nvlink_errors")) {
+                now.whole &= tally.put("nvlink_errors", value.whole(), 0, GpuTally.MOST_COUNTER, now::errors);
+            } else {
+                now.whole &= tally.absent(field);
+            }
         });
         now.put(tally);
     }
@@ -121,7 +119,8 @@ final class SlowReads {
         private long inactive;
         private boolean states;
         private long errors;
-        private boolean counted;
+        /** False when a counter failed: a sum without it would look like a reset, and the next one like errors. */
+        private boolean whole = true;
 
         void state(int link, long state) {
             states = true;
@@ -133,7 +132,6 @@ final class SlowReads {
         }
 
         void errors(long count) {
-            counted = true;
             errors += count;
         }
 
@@ -141,7 +139,7 @@ final class SlowReads {
             if (states) {
                 tally.out().setNvlinksDown(Long.bitCount(known.sawActive(uuid, active) & inactive));
             }
-            if (counted) {
+            if (whole) {
                 tally.out().setNvlinkErrors(errors);
             }
         }

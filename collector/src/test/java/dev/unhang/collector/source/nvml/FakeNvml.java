@@ -1,11 +1,11 @@
 package dev.unhang.collector.source.nvml;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -48,29 +48,33 @@ final class FakeNvml {
     }
 
     private static void compile(Path source, Path library, String... flags) throws IOException {
-        List<String> command = new java.util.ArrayList<>(
+        List<String> command = new ArrayList<>(
                 List.of("gcc", "-O2", "-Wall", "-shared", "-fPIC", "-Wl,-soname," + NAME, "-o", library.toString()));
         command.addAll(List.of(flags));
         command.add(source.toString());
-        File said = Files.createTempFile("gcc", ".txt").toFile();
+        Path said = Files.createTempFile("gcc", ".txt");
         try {
-            int exit = new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(said)
-                    .start()
-                    .waitFor();
-            if (exit != 0) {
-                throw new AssertionError("gcc could not build " + source + ": " + Files.readString(said.toPath()));
+            if (start(command, said).waitFor() != 0) {
+                throw new AssertionError("gcc could not build " + source + ": " + Files.readString(said));
             }
-        } catch (IOException e) {
-            throw new AssertionError(
-                    "these tests build a small C library and found no gcc; install it, as with: apt-get install gcc libc6-dev",
-                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new AssertionError("interrupted while gcc ran", e);
         } finally {
-            Files.deleteIfExists(said.toPath());
+            Files.deleteIfExists(said);
+        }
+    }
+
+    private static Process start(List<String> command, Path said) {
+        try {
+            return new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(said.toFile())
+                    .start();
+        } catch (IOException e) {
+            throw new AssertionError(
+                    "these tests build a small C library and found no gcc; install it: apt-get install gcc libc6-dev",
+                    e);
         }
     }
 

@@ -188,6 +188,10 @@ class NvmlSourceTest {
                         "gpu.power = 88",
                         "gpu.field.94 = error 2",
                         "gpu.replays = 9",
+                        "gpu.field.144 = error 3",
+                        "gpu.field.145 = error 3",
+                        "gpu.remap.pending = 1",
+                        "gpu.remap.failed = 1",
                         "gpu.call.nvmlDeviceGetTemperatureV = 25",
                         "gpu.call.nvmlDeviceGetMemoryInfo_v2 = 25")
                 .read();
@@ -195,6 +199,8 @@ class NvmlSourceTest {
             assertThat(gpu.getEnergyMj()).isEqualTo(77);
             assertThat(gpu.getPowerMw()).isEqualTo(88);
             assertThat(gpu.getPcieReplays()).isEqualTo(9);
+            assertThat(gpu.getRemapPending()).isEqualTo(1);
+            assertThat(gpu.getRemapFailure()).isEqualTo(1);
             assertThat(gpu.getTempC()).isEqualTo(54);
             assertThat(gpu.getMemUsedMib()).isEqualTo((88 << 10) + 600);
             assertThat(gpu.getFaultsList()).isEmpty();
@@ -426,6 +432,33 @@ class NvmlSourceTest {
         assertThat(gpu.getFaultsList()).extracting(FieldFault::getField).containsExactly("nvlinks_down");
         nvml.script();
         assertThat(readAfter(Duration.ofSeconds(5)).getNvlinksDown()).isZero();
+    }
+
+    @Test
+    void aSumOfLinkErrorsIsWholeOrNotGiven() {
+        FakeNvml nvml = FakeNvml.in(folder).script("gpu.field.161 = 10");
+        over(nvml);
+        assertThat(read().getNvlinkErrors()).isEqualTo(180);
+        nvml.script("gpu.field.161 = 10", "gpu.field.162.3 = error 999");
+        GpuReading gpu = readAfter(Duration.ofSeconds(5));
+        assertThat(gpu.getNvlinkErrors()).isZero();
+        assertThat(gpu.getFaultsList()).extracting(FieldFault::getField).containsExactly("nvlink_errors");
+        nvml.script("gpu.field.161 = 10");
+        assertThat(readAfter(Duration.ofSeconds(5)).getNvlinkErrors()).isEqualTo(180);
+    }
+
+    @Test
+    void aGpuThatIsLostHalfWayThroughTeachesNothing() {
+        FakeNvml nvml = FakeNvml.in(folder).script("gpu.call.nvmlDeviceGetTemperatureV = 3");
+        over(nvml);
+        read();
+        nvml.script("gpu.call.nvmlDeviceGetFieldValues = 15");
+        Reading reading = source.read();
+        assertThat(reading.part().getGpus(0).getStatus()).isEqualTo(ReadStatus.READ_STATUS_GPU_IS_LOST);
+        assertThat(reading.part().getGpus(0).getUtil()).isEqualTo(97);
+        assertThat(reading.inventory())
+                .as("temp_c is not called unsupported now")
+                .isNull();
     }
 
     @Test
