@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# Two nodes on this machine, as real as they get: two network namespaces joined by a veth pair, a collector in each, one
+# broker and one healer in a third, a traffic source between the nodes. Breaks things and asserts from the outside, with
+# the command line a user has:
+#   1. the data link of node-a goes down:  a nic-fault that names node-a within 15 s; resolved after the link is up
+#   2. the collector of node-b is killed:  node-silent for node-b within 15 s, and for no other node
+#   3. chronyd of node-a follows a wrong clock: clock-offset with the right sign and size (within 10 %)
+# Needs root, iproute2, chrony and python3. Leaves nothing behind. Usage: namespaces.sh [--keep-logs DIR]
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+unhang=$here/../../unhang
+[ "$(id -u)" = 0 ] || { echo "namespaces.sh: needs root to make network namespaces" >&2; exit 2; }
+
+id=$$
+core=uh-core-$id a=uh-a-$id b=uh-b-$id
+work=$(mktemp -d)
+logs=$work
+if [ "${1:-}" = --keep-logs ]; then logs=$2; mkdir -p "$logs"; fi
+pids=()
+
+cleanup() {
+  trap - EXIT INT TERM
+  [ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null || true
+  sleep 1
+  for ns in "$a" "$b" "$core"; do
+    for p in $(ip netns pids "$ns" 2>/dev/null); do kill -9 "$p" 2>/dev/null || true; done
+    ip netns del "$ns" 2>/dev/null || true
+  done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+say() { printf '%s  %s\n' "$(date +%T)" "$*"; }
+fail() {
+  say "FAILED: $*"
+  for log in "$logs"/*.log; do echo "--- ${log##*/}"; tail -n 25 "$log"; done
+  exit 1
+}
+in_ns() { local ns=$1; shift; ip netns exec "$ns" "$@"; }
+start() { # NAME NAMESPACE COMMAND...: runs in the background, its process group ours
+  local name=$1 ns=$2; shift 2
+  ip netns exec "$ns" "$@" >>"$logs/$name.log" 2>&1 &
+  pids+=($!)
+  started=$!
+}
+free_of() { # waits until a TCP port answers: free_of NAMESPACE HOST PORT SECONDS
+  in_ns "$1" python3 - "$2" "$3" "$4" <<'PY'
+import socket, sys, time
+end = time.monotonic() + float(sys.argv[3])
+while True:
+    try:
+        socket.create_connection((sys.argv[1], int(sys.argv[2])), 1).close(); break
+    except OSError:
+        if time.monotonic() > end: sys.exit("nothing listens on %s:%s" % (sys.argv[1], sys.argv[2]))
+        time.sleep(0.2)
+PY
+}
+cli() { in_ns "$core" env UNHANG_URL=http://127.0.0.1:8080 UNHANG_TOKEN="$(cat "$work/token")" "$unhang" "$@"; }
+# incident QUERY: evaluates a Python expression over the list `incidents` (all of them), prints its value
+incidents() { # (an incident or the healer's silence makes the command exit 1; only its output counts)
+  { cli incidents --all --json || true; } | python3 -c '
+import json, sys
+text = sys.stdin.read()
+try:
+    read = json.loads(text)
+except ValueError:
+    read = []
+incidents = read["incidents"] if isinstance(read, dict) else read
+print(eval(sys.argv[1]))' "$1"
+}
+wait_for() { # wait_for SECONDS WHAT EXPRESSION
+  local end=$((SECONDS + $1)) since=$SECONDS
+  while [ "$(incidents "$3")" != True ]; do
+    [ $SECONDS -lt $end ] || { cli incidents --all || true; fail "not within $1 s: $2"; }
+    sleep 0.5
+  done
+  say "ok after $((SECONDS - since)) s: $2"
+}
+
+say "namespaces"
+for ns in "$core" "$a" "$b"; do ip netns add "$ns"; in_ns "$ns" ip link set lo up; done
+in_ns "$core" ip link add br0 type bridge
+in_ns "$core" ip addr add 10.77.0.1/24 dev br0
+in_ns "$core" ip link set br0 up
+n=2
+for ns in "$a" "$b"; do
+  in_ns "$core" ip link add "mgmt$n" type veth peer name mgmt0 netns "$ns"
+  in_ns "$core" ip link set "mgmt$n" master br0 up
+  in_ns "$ns" ip addr add "10.77.0.$n/24" dev mgmt0
+  in_ns "$ns" ip link set mgmt0 up
+  n=$((n + 1))
+done
+in_ns "$a" ip link add data0 type veth peer name data0 netns "$b"
+in_ns "$a" ip addr add 10.78.0.2/24 dev data0
+in_ns "$b" ip addr add 10.78.0.3/24 dev data0
+in_ns "$a" ip link set data0 up
+in_ns "$b" ip link set data0 up
+
+say "broker and healer"
+start broker "$core" "$unhang" broker --host 10.77.0.1 --port 9092 --data "$work/kafka"
+free_of "$core" 10.77.0.1 9092 60 || fail "the broker did not start"
+(umask 077; head -c 24 /dev/urandom | base64 | tr -d '\n=+/' >"$work/token")
+cat >"$work/healer.yaml" <<YAML
+kafka:
+  bootstrap-servers: 10.77.0.1:9092
+http:
+  port: 8080
+  token-file: $work/token
+YAML
+start healer "$core" "$unhang" healer --config "$work/healer.yaml"
+free_of "$core" 127.0.0.1 8080 60 || fail "the healer did not start"
+
+# Clocks: `true` serves this machine's time, `wrong` serves it shifted once it is told to, node-a's chronyd follows
+# `wrong`. None of them touches a clock (-x).
+# `wrong` follows `true` with an offset, and since -x leaves its machine's clock alone, what it serves is wrong by it.
+chrony() { # NAME NAMESPACE PORT CMDPORT LINES...
+  local name=$1 ns=$2 port=$3 cmd=$4; shift 4
+  mkdir -p "$work/$name"
+  chmod 750 "$work/$name"
+  printf '%s\n' "port $port" "cmdport $cmd" "bindcmdaddress 127.0.0.1" "bindcmdaddress $work/$name/socket" \
+    "pidfile $work/$name/pid" "allow" "$@" >"$work/$name/chrony.conf"
+  start "$name" "$ns" chronyd -x -d -u root -f "$work/$name/chrony.conf"
+}
+
+say "collectors"
+collector() { # NODE NAMESPACE
+  cat >"$work/$1.yaml" <<YAML
+node: $1
+kafka:
+  bootstrap-servers: 10.77.0.1:9092
+socket:
+  path: $work/$1.sock
+YAML
+  start "$1" "$2" "$unhang" collector --config "$work/$1.yaml"
+}
+true_server="server 10.77.0.1 port 11123 iburst minpoll 0 maxpoll 0"
+chrony true "$core" 11123 11323 "local stratum 2"
+chrony wrong "$core" 12123 12323 "$true_server"; wrong=$started
+chrony chrony-a "$a" 0 323 "server 10.77.0.1 port 12123 iburst minpoll 0 maxpoll 0"
+collector node-a "$a"; collector_a=$started
+collector node-b "$b"; collector_b=$started
+
+say "traffic over the data link"
+start sink "$b" python3 -c '
+import socket
+s = socket.create_server(("10.78.0.3", 5000))
+while True:
+    c, _ = s.accept()
+    c.settimeout(30)
+    try:
+        while c.recv(1 << 16): pass
+    except OSError: pass'
+free_of "$b" 10.78.0.3 5000 10
+start source "$a" python3 -c '
+import socket, time
+while True:
+    try:
+        s = socket.create_connection(("10.78.0.3", 5000), 2)
+        s.settimeout(2)
+        while True:
+            s.sendall(b"x" * (1 << 16)); time.sleep(0.01)
+    except OSError: time.sleep(0.2)'
+
+
+say "both nodes are watched"
+watched() {
+  local end=$((SECONDS + 60))
+  until cli status --json 2>/dev/null | grep -q '"watched": *2'; do
+    [ $SECONDS -lt $end ] || { cli status || true; fail "two nodes are not watched within 60 s"; }
+    sleep 0.5
+  done
+}
+watched
+sleep 12 # traffic flows and is learned; nothing may be found meanwhile
+[ "$(incidents 'len(incidents)')" = 0 ] || { cli incidents --all || true; fail "an incident while all is well"; }
+
+say "1. the data link of node-a goes down"
+in_ns "$a" ip link set data0 down
+wait_for 15 "a fault that names node-a" 'any(
+    i["kind"] in ("nic-fault", "link-fault", "job-hang") and "node-a" in json.dumps(i) and i["state"] != "suspected"
+    for i in incidents)'
+in_ns "$a" ip link set data0 up
+wait_for 90 "resolved after the link is up" 'bool(incidents) and all(
+    i["state"] in ("resolved", "dismissed") for i in incidents) and any(i["state"] == "resolved" for i in incidents)'
+
+say "2. the collector of node-b is killed"
+kill -9 "$collector_b"
+wait_for 15 "node-silent for node-b, confirmed" 'any(
+    i["kind"] == "node-silent" and i["subject"] == "node:node-b" and i["state"] != "suspected" for i in incidents)'
+[ "$(incidents 'any(i["kind"] == "node-silent" and "node-b" not in i["subject"] for i in incidents)')" = False ] ||
+  fail "another node is called silent"
+collector node-b "$b"; collector_b=$started
+wait_for 90 "node-b resolved after its collector is back" 'all(
+    i["state"] == "resolved" for i in incidents if i["kind"] == "node-silent")'
+
+say "3. node-a's clock source is wrong: node-a is 0.35 s behind it"
+kill "$wrong"; sleep 0.5
+chrony wrong "$core" 12123 12323 "$true_server offset 0.35"
+wait_for 60 "clock-offset of node-a of -0.35 s within 10 %" 'any(
+    i["kind"] == "clock-offset" and i["subject"] == "node:node-a" and i["state"] != "suspected"
+    and -0.385 <= i["figures"]["offset_seconds"] <= -0.315 for i in incidents)'
+
+say "goodbye"
+kill "$collector_a" "$collector_b"
+sleep 14
+[ "$(incidents 'any(i["kind"] == "node-silent" and i["state"] not in ("resolved", "dismissed") for i in incidents)')" = False ] ||
+  fail "a node whose collector said goodbye is called silent"
+say "PASSED"
