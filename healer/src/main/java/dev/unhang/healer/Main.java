@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -27,7 +28,8 @@ public final class Main {
                 System.getenv(),
                 isTerminal(1),
                 isTerminal(0) && isTerminal(2) ? Main::ask : null,
-                Instant::now);
+                Instant::now,
+                Duration.ofSeconds(5));
         CommandLine root = Commands.commandLine(here);
         System.exit(Commands.run(root, here, arguments));
     }

@@ -13,10 +13,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands by which a person decides. Each becomes one record in the log, with who and why. */
+/** The commands by which a person decides. Each becomes one record in the log, with who and why; the decider's answer comes back from there. */
 abstract class DecisionCommand extends AskingCommand {
 
     private static final JsonFactory JSON = new JsonFactory();
+    private static final long ASK_EVERY_MS = 150;
 
     @Option(names = "--why", paramLabel = "REASON", description = "The reason; it stands in the journal.")
     @Nullable
@@ -42,13 +43,40 @@ abstract class DecisionCommand extends AskingCommand {
 
     @Override
     HealerClient.Reply ask(HealerClient healer) {
-        return healer.post("/api/v1/decisions", body(reason()));
+        String id = UUID.randomUUID().toString();
+        healer.post("/api/v1/decisions", body(id, reason()));
+        long deadline = System.nanoTime() + here.patience().toNanos();
+        while (true) {
+            HealerClient.Reply answered = healer.find("/api/v1/decisions/" + id);
+            if (answered != null) {
+                return answered;
+            }
+            if (System.nanoTime() >= deadline) {
+                throw new CommandFailedException(
+                        Exit.NOT_REACHED,
+                        "the decision " + id + " stands in the log, but no decider has answered it within "
+                                + Telling.duration(here.patience())
+                                + ": it will count as soon as one reads it; see `unhang status`");
+            }
+            try {
+                Thread.sleep(ASK_EVERY_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new CommandFailedException(Exit.NOT_REACHED, "interrupted while waiting for the decider");
+            }
+        }
+    }
+
+    @Override
+    int exit(Answer answer) {
+        return answer.flag("refused") ? Exit.REFUSED : Exit.WELL;
     }
 
     @Override
     void tell(Answer answer) {
-        line("Written to the log: " + verb() + (target().isEmpty() ? "" : " " + Telling.name(target()))
-                + ". The decider acts on it when it reads it there; see `unhang status`.");
+        for (String sentence : answer.texts("sentences")) {
+            line((answer.flag("refused") ? "Refused: " : "Done: ") + Telling.sentence(sentence));
+        }
     }
 
     private String reason() {
@@ -62,11 +90,11 @@ abstract class DecisionCommand extends AskingCommand {
         return reason == null ? "" : reason;
     }
 
-    private String body(String reason) {
+    private String body(String id, String reason) {
         StringWriter body = new StringWriter();
         try (JsonGenerator json = JSON.createGenerator(body)) {
             json.writeStartObject();
-            json.writeStringField("id", UUID.randomUUID().toString());
+            json.writeStringField("id", id);
             json.writeStringField("verb", verb());
             json.writeStringField("who", here.who());
             if (!target().isEmpty()) {
@@ -183,7 +211,11 @@ abstract class DecisionCommand extends AskingCommand {
 
     @Command(name = "maintenance", description = "Announces work on a node, for a while.")
     static final class Maintenance extends OnNode {
-        @Option(names = "--for", required = true, paramLabel = "TIME", description = "How long, as 30m or 2h.")
+        @Option(
+                names = "--for",
+                required = true,
+                paramLabel = "TIME",
+                description = "How long, as 30m or 2h; 0s ends it.")
         String lasts = "";
 
         Maintenance(Surroundings here) {
@@ -198,15 +230,11 @@ abstract class DecisionCommand extends AskingCommand {
         @Override
         Duration lasts() {
             try {
-                Duration parsed = Settings.parseDuration(lasts);
-                if (parsed.toSeconds() >= 1) {
-                    return parsed;
-                }
+                return Settings.parseDuration(lasts);
             } catch (IllegalArgumentException | ArithmeticException e) {
-                // told below
+                throw new CommandFailedException(
+                        Exit.USAGE, "--for is '" + lasts + "' and must be a duration as 30m or 2h; 0s ends it");
             }
-            throw new CommandFailedException(
-                    Exit.USAGE, "--for is '" + lasts + "' and must be a duration as 30m or 2h, of a second at least");
         }
     }
 }

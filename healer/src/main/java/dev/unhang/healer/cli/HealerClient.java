@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks one healer. The JDK's old HTTP client, because the new one needs twice as long to start as all the rest of a
@@ -75,6 +76,19 @@ final class HealerClient {
 
     Reply get(String path) {
         return send("GET", path, "");
+    }
+
+    /** Null where the healer says that it is not there. */
+    @Nullable
+    Reply find(String path) {
+        try {
+            return get(path);
+        } catch (CommandFailedException e) {
+            if (e.code() == Exit.USAGE) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     Reply post(String path, String body) {

@@ -1,6 +1,7 @@
 package dev.unhang.healer.cli;
 
 import java.io.PrintStream;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ask puts a question to the person and gives the answer; null where nobody can be asked
  * @param terminal whether the output is a terminal
+ * @param patience how long a command waits for the decider's answer to a person's decision
  */
 public record Surroundings(
         PrintStream out,
@@ -18,7 +20,8 @@ public record Surroundings(
         Map<String, String> environment,
         boolean terminal,
         @Nullable Asker ask,
-        Supplier<Instant> now) {
+        Supplier<Instant> now,
+        Duration patience) {
 
     /** Puts a question to a person. */
     public interface Asker {

@@ -158,6 +158,21 @@ final class Api {
                 }));
     }
 
+    /** What became of a decision. Not there yet is 404: the decider has not read it, or it was long ago. */
+    void answer(RoutingContext context) {
+        String id = context.pathParam("id");
+        Answers.Answer answer = views.answer(id)
+                .orElseThrow(() -> Problem.notFound(
+                        "no decider has answered a decision '" + id + "'",
+                        "ask again in a second; old answers are in the journal only"));
+        json(
+                context,
+                new JsonObject()
+                        .put("id", id)
+                        .put("refused", answer.refused())
+                        .put("sentences", new JsonArray(answer.sentences())));
+    }
+
     private static void json(RoutingContext context, JsonObject json) {
         if (!context.response().closed()) {
             context.response().putHeader("Content-Type", "application/json").end(json.toBuffer());

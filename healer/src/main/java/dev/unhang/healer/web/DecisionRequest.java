@@ -112,13 +112,13 @@ final class DecisionRequest {
         Object value = json.getValue("forSeconds");
         if (value instanceof Integer || value instanceof Long) {
             long seconds = ((Number) value).longValue();
-            if (seconds >= 1 && seconds <= MOST_FOR.toSeconds()) {
+            if (seconds >= 0 && seconds <= MOST_FOR.toSeconds()) {
                 return seconds;
             }
         }
         throw Problem.badRequest(
                 value == null ? "forSeconds is missing" : "forSeconds is " + shortened(value.toString()),
-                "send a whole number from 1 to " + MOST_FOR.toSeconds());
+                "send a whole number from 0, which ends it, to " + MOST_FOR.toSeconds());
     }
 
     private static String text(JsonObject json, String member, int most, boolean required) {

@@ -73,6 +73,9 @@ final class IncidentJson {
         time(json, "at", entry.stampMs());
         json.put("from", Words.of(entry.from())).put("to", Words.of(entry.to())).put("sentence", entry.sentence());
         text(json, "who", entry.who());
+        if (entry.refused()) {
+            json.put("refused", true);
+        }
         if (!entry.guards().isEmpty()) {
             JsonArray guards = new JsonArray();
             for (GuardAnswer guard : entry.guards()) {

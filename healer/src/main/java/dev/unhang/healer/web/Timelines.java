@@ -25,19 +25,30 @@ final class Timelines {
 
     /** One line of a timeline: what of a journal entry concerns people, without the state that it changed. */
     record Entry(
-            long stampMs, IncidentState from, IncidentState to, String sentence, String who, List<GuardAnswer> guards) {
+            long stampMs,
+            IncidentState from,
+            IncidentState to,
+            String sentence,
+            String who,
+            boolean refused,
+            List<GuardAnswer> guards) {
         Entry {
             guards = List.copyOf(guards);
         }
 
+        /** Whether it is the first of its incident; an answer that changed nothing has no states at all. */
+        boolean opens() {
+            return from == IncidentState.INCIDENT_STATE_NONE && to != IncidentState.INCIDENT_STATE_NONE;
+        }
+
         static Entry of(JournalEntry entry) {
-            String sentence = entry.getSentence();
             return new Entry(
                     entry.getStampMs(),
                     entry.getFrom(),
                     entry.getTo(),
-                    sentence.length() <= MOST_TEXT ? sentence : sentence.substring(0, MOST_TEXT) + "…",
+                    shortened(entry.getSentence()),
                     entry.getWho(),
+                    entry.getRefused(),
                     entry.getGuardsList());
         }
     }
@@ -64,7 +75,7 @@ final class Timelines {
         Entry entry = Entry.of(journaled);
         @Nullable Timeline before = byIncident.get(id);
         List<Entry> entries = before == null ? new ArrayList<>() : new ArrayList<>(before.entries());
-        boolean complete = before == null ? entry.from() == IncidentState.INCIDENT_STATE_NONE : before.complete();
+        boolean complete = before == null ? entry.opens() : before.complete();
         entries.add(entry);
         held++;
         if (entries.size() > MOST_OF_ONE) {
@@ -86,6 +97,10 @@ final class Timelines {
 
     Timeline of(String incident) {
         return byIncident.getOrDefault(incident, Timeline.NOTHING);
+    }
+
+    static String shortened(String sentence) {
+        return sentence.length() <= MOST_TEXT ? sentence : sentence.substring(0, MOST_TEXT) + "…";
     }
 
     void clear() {

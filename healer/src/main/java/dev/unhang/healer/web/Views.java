@@ -10,9 +10,11 @@ import dev.unhang.events.v1.NodeState;
 import dev.unhang.events.v1.PauseSwitch;
 import dev.unhang.events.v1.Position;
 import dev.unhang.events.v1.StateValue;
+import dev.unhang.events.v1.Watch;
 import dev.unhang.healer.detect.LogTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +49,9 @@ public final class Views {
     private final Map<String, SeenNode> seen = new ConcurrentHashMap<>();
     private final Map<Integer, Cover> covers = new ConcurrentHashMap<>();
     private final Set<String> closedOldestFirst = new LinkedHashSet<>();
+    private final Set<String> forgotten = new HashSet<>();
     private final Timelines timelines;
+    private final Answers answers = new Answers();
     private volatile Position position = Position.getDefaultInstance();
     private volatile PauseSwitch pause = PauseSwitch.getDefaultInstance();
     private volatile @Nullable String unready = "the log has not been read yet";
@@ -84,6 +88,7 @@ public final class Views {
 
     public void onJournal(JournalEntry entry) {
         timelines.add(entry);
+        answers.add(entry);
     }
 
     /** One record of {@code unhang.inbox}; {@code nowNs} is monotonic. */
@@ -123,7 +128,9 @@ public final class Views {
         seen.clear();
         covers.clear();
         closedOldestFirst.clear();
+        forgotten.clear();
         timelines.clear();
+        answers.clear();
         position = Position.getDefaultInstance();
         pause = PauseSwitch.getDefaultInstance();
         inboxTime = new LogTime();
@@ -149,9 +156,13 @@ public final class Views {
     }
 
     private void onNode(String name, @Nullable NodeState state) {
+        forgotten.remove(name);
         if (state == null || state.getForgotten()) {
             nodeStates.remove(name);
             seen.remove(name);
+            if (state != null && forgotten.size() < limits.nodes()) {
+                forgotten.add(name);
+            }
         } else if (nodeStates.containsKey(name) || nodeStates.size() < limits.nodes()) {
             nodeStates.put(name, state);
         } else {
@@ -161,6 +172,9 @@ public final class Views {
 
     private void onReport(NodeReport report) {
         SeenNode now = SeenNode.of(report);
+        if (now.watch() != Watch.WATCH_WATCHED && forgotten.contains(report.getNode())) {
+            return; // the partition's owner goes on saying that it is silent; only when it speaks it is back
+        }
         SeenNode before = seen.get(report.getNode());
         if (before == null && seen.size() >= limits.nodes()) {
             nodesLeftOut.incrementAndGet();
@@ -191,6 +205,10 @@ public final class Views {
 
     Timelines.Timeline timeline(String incident) {
         return timelines.of(incident);
+    }
+
+    Optional<Answers.Answer> answer(String decision) {
+        return answers.to(decision);
     }
 
     /** Names of all nodes that the state or a report knows, sorted. */

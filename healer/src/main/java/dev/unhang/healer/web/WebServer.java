@@ -105,6 +105,7 @@ public final class WebServer {
         router.get("/api/v1/nodes/:node").handler(api::node);
         router.get("/api/v1/incidents").handler(api::incidents);
         router.get("/api/v1/incidents/:id").handler(api::incident);
+        router.get("/api/v1/decisions/:id").handler(api::answer);
         router.post("/api/v1/decisions")
                 .handler(BodyHandler.create(false).setBodyLimit(MOST_BODY_BYTES))
                 .handler(api::decide);

@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -53,7 +54,8 @@ class CommandsTest {
                 environment,
                 terminal,
                 asker,
-                () -> Instant.ofEpochMilli(Served.STAMP + 180_000));
+                () -> Instant.ofEpochMilli(Served.STAMP + 180_000),
+                Duration.ofMillis(200));
         int code = Commands.run(Commands.commandLine(here), here, arguments);
         return new Ran(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
@@ -179,6 +181,20 @@ class CommandsTest {
                         "give node-1 ann  0",
                         "maintenance node-1 ann fans 7200000");
         assertThat(served.decisions).extracting(d -> d.getId()).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void theDecidersAnswerIsTold() {
+        served.caughtUp();
+        served.decider = "resumed by ann";
+        assertThat(run("resume")).isEqualTo(new Ran(Exit.WELL, "Done: resumed by ann\n", ""));
+        served.decider = "no way";
+        assertThat(run("resume")).isEqualTo(new Ran(Exit.REFUSED, "Refused: no way\n", ""));
+        assertThat(run("resume", "--json").out()).contains("\"refused\":true");
+        served.decider = null;
+        Ran alone = run("resume");
+        assertThat(alone.code()).isEqualTo(Exit.NOT_REACHED);
+        assertThat(alone.err()).contains("stands in the log, but no decider has answered");
     }
 
     @Test

@@ -49,6 +49,9 @@ public final class Served implements AutoCloseable {
     public final AtomicLong nowNs = new AtomicLong();
     public volatile Optional<String> alive = Optional.empty();
     public volatile @Nullable RuntimeException logFails;
+    /** What the decider answers at once; null: there is no decider. What begins with "no " is a refusal. */
+    public volatile @Nullable String decider = "it is so";
+
     final HealerMetrics metrics = new HealerMetrics(views, nowNs::get);
     private final Vertx vertx = Vertx.vertx();
     private final WebServer server;
@@ -235,6 +238,15 @@ public final class Served implements AutoCloseable {
             return CompletableFuture.failedFuture(fails);
         }
         decisions.add(decision);
+        String sentence = decider;
+        if (sentence != null) {
+            views.onJournal(JournalEntry.newBuilder()
+                    .setDecision(decision.getId())
+                    .setWho(decision.getWho())
+                    .setSentence(sentence)
+                    .setRefused(sentence.startsWith("no "))
+                    .build());
+        }
         return CompletableFuture.completedFuture(null);
     }
 }

@@ -29,6 +29,9 @@ class TimelinesTest {
                 .extracting(Timelines.Entry::sentence)
                 .containsExactly("opened", "held");
         assertThat(timelines.of("b").complete()).isFalse();
+        timelines.add(
+                JournalEntry.newBuilder().setIncident("d").setRefused(true).build());
+        assertThat(timelines.of("d").complete()).as("an answer opens nothing").isFalse();
         assertThat(timelines.of("c")).isEqualTo(Timelines.Timeline.NOTHING);
     }
 

@@ -80,6 +80,10 @@ class ViewsTest {
                         .setNode(NodeState.newBuilder().setForgotten(true))
                         .build());
         assertThat(views.knowsNode("node-1")).isFalse();
+        report("node-1", 1, Watch.WATCH_SILENT);
+        assertThat(views.knowsNode("node-1")).as("said again to be silent").isFalse();
+        report("node-1", 1, Watch.WATCH_WATCHED);
+        assertThat(views.knowsNode("node-1")).as("it speaks again").isTrue();
     }
 
     @Test

@@ -255,6 +255,17 @@ class WebServerTest {
                         .build());
     }
 
+    @Test
+    void theDecidersAnswerIsFoundByTheDecisionsId() {
+        served.caughtUp();
+        served.decider = "no node ghost is known";
+        served.post("/api/v1/decisions", "{\"verb\":\"resume\",\"who\":\"ann\",\"id\":\"d-1\"}");
+        JsonObject answer = object(served.get("/api/v1/decisions/d-1"));
+        assertThat(answer.getBoolean("refused")).isTrue();
+        assertThat(answer.getJsonArray("sentences")).containsExactly("no node ghost is known");
+        assertProblem(served.get("/api/v1/decisions/d-2"), 404, "no decider has answered");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -271,7 +282,7 @@ class WebServerTest {
                 "{\"verb\":\"pause\",\"who\":\"a\",\"why\":\"w\",\"forSeconds\":5} | no meaning",
                 "{\"verb\":\"pause\",\"who\":\"a\",\"why\":\"w\",\"force\":true} | unknown members: force",
                 "{\"verb\":\"maintenance\",\"who\":\"a\",\"why\":\"w\",\"target\":\"node-1\"} | forSeconds is missing",
-                "{\"verb\":\"maintenance\",\"who\":\"a\",\"why\":\"w\",\"target\":\"node-1\",\"forSeconds\":0} | forSeconds is 0",
+                "{\"verb\":\"maintenance\",\"who\":\"a\",\"why\":\"w\",\"target\":\"node-1\",\"forSeconds\":-1} | forSeconds is -1",
                 "{\"verb\":\"maintenance\",\"who\":\"a\",\"why\":\"w\",\"target\":\"node-1\",\"forSeconds\":2592001} | forSeconds",
                 "{\"verb\":\"take\",\"who\":\"a\",\"why\":\"w\"} | target is missing"
             })
