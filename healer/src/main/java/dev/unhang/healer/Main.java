@@ -2,6 +2,7 @@ package dev.unhang.healer;
 
 import dev.unhang.healer.cli.Commands;
 import dev.unhang.healer.cli.Surroundings;
+import dev.unhang.healer.replay.ReplayCommand;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -31,6 +32,7 @@ public final class Main {
                 Instant::now,
                 Duration.ofSeconds(5));
         CommandLine root = Commands.commandLine(here);
+        root.addSubcommand(new ReplayCommand(System::nanoTime));
         System.exit(Commands.run(root, here, arguments));
     }
 

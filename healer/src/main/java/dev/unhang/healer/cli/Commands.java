@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 public final class Commands {
 
     private static final int MOST_MESSAGE = 2_000;
+    private static final int MOST_LINES = 200;
 
     private Commands() {}
 
@@ -37,6 +38,9 @@ public final class Commands {
         root.addSubcommand(new DecisionCommand.Maintenance(here));
         root.addSubcommand(new DecisionCommand.Take(here));
         root.addSubcommand(new DecisionCommand.Give(here));
+        root.addSubcommand(new HealerCommand.Run(here));
+        root.addSubcommand(
+                new CommandLine(new HealerCommand.Config()).addSubcommand(new HealerCommand.Check(here)));
         return root;
     }
 
@@ -63,7 +67,11 @@ public final class Commands {
 
     private static int failed(Surroundings here, @Nullable Exception failure) throws Exception {
         if (failure instanceof CommandFailedException told) {
-            here.err().println("unhang: " + SafeText.of(String.valueOf(told.getMessage()), MOST_MESSAGE));
+            String indent = "unhang: ";
+            for (String line : String.valueOf(told.getMessage()).split("\n", MOST_LINES)) {
+                here.err().println(indent + SafeText.of(line, MOST_MESSAGE));
+                indent = "";
+            }
             return told.code();
         }
         if (failure == null) {

@@ -146,7 +146,8 @@ final class HealerClient {
         };
         String detail = problem.text("detail").isEmpty() ? "HTTP " + status : problem.text("detail");
         String mend = status == 401 ? "set UNHANG_TOKEN to the token of the healer at " + url : problem.text("mend");
-        return new CommandFailedException(code, mend.isEmpty() ? detail : detail + ": " + mend);
+        return new CommandFailedException(
+                code, Telling.sentence(detail) + (mend.isEmpty() ? "" : ": " + Telling.sentence(mend)));
     }
 
     private static String checked(String url, String where) {

@@ -3,6 +3,7 @@ package dev.unhang.healer.web;
 import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.Incident;
+import dev.unhang.healer.intake.IntakeMetrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
@@ -32,7 +33,7 @@ import java.util.function.ToDoubleFunction;
  * tell what happened and never see a tag. Tags are from bounded sets only: a node, GPU or job is never one. Any thread
  * may call.
  */
-public final class HealerMetrics implements AutoCloseable {
+public final class HealerMetrics implements IntakeMetrics, AutoCloseable {
 
     /** Every meter of ours, as Prometheus shows it. */
     enum Name {
@@ -57,6 +58,7 @@ public final class HealerMetrics implements AutoCloseable {
         FINDINGS("unhang.findings", Kind.COUNTER, "kind, standing", "Findings that this instance's detectors said"),
         DEAD_LETTERS("unhang.dead.letters", Kind.COUNTER, "", "Unreadable records kept in the dead letters"),
         UNREADABLE("unhang.records.unreadable", Kind.COUNTER, "topic", "Records that could not be read, by topic"),
+        SKIPPED("unhang.records.skipped", Kind.COUNTER, "", "Records of a type that only a newer version knows"),
         DECISION_LATENCY(
                 "unhang.decision.latency",
                 Kind.TIMER,
@@ -102,6 +104,7 @@ public final class HealerMetrics implements AutoCloseable {
     private final MultiGauge coveredAge;
     private final AtomicBoolean deciding = new AtomicBoolean();
     private final Counter deadLetters;
+    private final Counter skipped;
     private final Timer decisionLatency;
     private final Map<String, Counter> counters = new ConcurrentHashMap<>();
 
@@ -128,6 +131,9 @@ public final class HealerMetrics implements AutoCloseable {
         deadLetters = Counter.builder(Name.DEAD_LETTERS.meter)
                 .description(Name.DEAD_LETTERS.meaning)
                 .register(registry);
+        skipped = Counter.builder(Name.SKIPPED.meter)
+                .description(Name.SKIPPED.meaning)
+                .register(registry);
         decisionLatency = Timer.builder(Name.DECISION_LATENCY.meter)
                 .description(Name.DECISION_LATENCY.meaning)
                 .serviceLevelObjectives(
@@ -142,11 +148,12 @@ public final class HealerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** A record was read; {@code type} is the short name of its message. */
+    @Override
     public void recordRead(String type) {
         counter(Name.RECORDS_READ, "type", type).increment();
     }
 
+    @Override
     public void found(Finding finding) {
         String kind = Words.of(finding.getKind());
         String standing = Words.of(finding.getStanding(), "STANDING_");
@@ -159,20 +166,29 @@ public final class HealerMetrics implements AutoCloseable {
                 .increment();
     }
 
+    @Override
     public void unreadable(Topic topic) {
         counter(Name.UNREADABLE, "topic", Words.of(topic, "")).increment();
     }
 
+    /** The type is from outside and without a bound, so it is no tag. */
+    @Override
+    public void skipped(String type) {
+        skipped.increment();
+    }
+
+    @Override
     public void deadLetterWritten() {
         deadLetters.increment();
     }
 
-    /** This instance became the decider, or ceased to be. */
+    @Override
     public void deciding(boolean active) {
         deciding.set(active);
     }
 
-    /** From the broker's stamp of a record to its judgement here; below zero (two clocks) counts as zero. */
+    /** Below zero, since the two clocks differ, counts as zero. */
+    @Override
     public void judged(Duration sinceStamp) {
         decisionLatency.record(sinceStamp.isNegative() ? Duration.ZERO : sinceStamp);
     }

@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -223,6 +224,34 @@ class CommandsTest {
         Ran address = run("status");
         assertThat(address.code()).isEqualTo(Exit.USAGE);
         assertThat(address.err()).contains("UNHANG_URL is 'healer:8080' and must be an address as http://healer:8080");
+    }
+
+    @Test
+    void aConfigurationIsCheckedAsAWholeWithItsTokenFile(@TempDir Path dir) throws IOException {
+        environment.clear();
+        Path file = dir.resolve("healer.yaml");
+        Path token = Files.writeString(dir.resolve("token"), Served.TOKEN);
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(file, "kafka:\n  bootstrap-servers: k:9092\nhttp:\n  token-file: " + token + "\n");
+        assertThat(run("config", "check", file.toString()))
+                .isEqualTo(new Ran(Exit.WELL, file + " is well\n", ""));
+
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        Ran open = run("config", "check", file.toString());
+        assertThat(open.code()).isEqualTo(Exit.USAGE);
+        assertThat(open.err()).contains("is open to others (rw-r--r--)").contains("chmod 600");
+
+        Files.writeString(file, "http:\n  port: 99999\n  idle-timeout: never\nhtp:\n  port: 1\n");
+        Ran wrong = run("config", "check", file.toString());
+        assertThat(wrong.code()).isEqualTo(Exit.USAGE);
+        assertThat(wrong.err().lines().map(String::strip))
+                .hasSize(6)
+                .anyMatch(line -> line.startsWith("line 2: http.port is '99999'"))
+                .anyMatch(line -> line.startsWith("line 3: http.idle-timeout is 'never'"))
+                .anyMatch(line -> line.startsWith("line 5: htp.port is no key"));
+        assertThat(run("healer", "--config", dir.resolve("none.yaml").toString()).err())
+                .contains("none.yaml is not there");
+        assertThat(run("healer").code()).isEqualTo(Exit.USAGE);
     }
 
     @Test

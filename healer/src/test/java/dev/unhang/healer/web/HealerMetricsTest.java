@@ -44,6 +44,7 @@ class HealerMetricsTest {
                 .build());
         metrics.unreadable(Topic.DEAD_LETTERS);
         metrics.deadLetterWritten();
+        metrics.skipped("dev.unhang.events.v1.Later");
         metrics.deciding(true);
         metrics.judged(Duration.ofMillis(30));
         metrics.judged(Duration.ofMillis(-30));
@@ -61,6 +62,7 @@ class HealerMetricsTest {
                         "unhang_records_read_total{type=\"NodeSample\"} 1.0",
                         "unhang_records_unreadable_total{topic=\"dead-letters\"} 1.0",
                         "unhang_dead_letters_total 1.0",
+                        "unhang_records_skipped_total 1.0",
                         "unhang_decider_active 1.0",
                         "unhang_decider_epoch 7.0",
                         "unhang_log_time_seconds 90.0",

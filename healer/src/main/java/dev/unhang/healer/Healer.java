@@ -1,0 +1,137 @@
+package dev.unhang.healer;
+
+import dev.unhang.healer.web.DecisionWriter;
+import dev.unhang.healer.web.HealerMetrics;
+import dev.unhang.healer.web.Token;
+import dev.unhang.healer.web.Views;
+import dev.unhang.healer.web.ViewsFollower;
+import dev.unhang.healer.web.WebConfig;
+import dev.unhang.healer.web.WebServer;
+import dev.unhang.settings.BadSettingsException;
+import dev.unhang.settings.Settings;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+
+/**
+ * A whole healer: the {@link Daemon} that judges and decides, the views of the log, and the HTTP that shows them. HTTP
+ * is there first, so that a healer which waits for its broker can say so. Any thread may call.
+ */
+public final class Healer implements AutoCloseable {
+
+    /** The only mode there is yet: it tells, and acts on nothing. */
+    private static final String MODE = "observe";
+
+    private static final long LISTEN_WITHIN_S = 20;
+
+    private final Vertx vertx;
+    private final WebServer server;
+    private final ViewsFollower follower;
+    private final DecisionWriter decisions;
+    private final HealerMetrics metrics;
+    private final Daemon daemon;
+
+    /** What one file says, checked as a whole. */
+    public record Config(HealerConfig healer, WebConfig web, Token token) {
+
+        /**
+         * Reads the file; {@code defaultId} is the healer's name where the file gives none.
+         *
+         * @throws BadSettingsException with all mistakes of the file
+         * @throws IOException when the file or the token's cannot be read, or the token's is open to others
+         */
+        public static Config read(Path file, Map<String, String> environment, String defaultId)
+                throws IOException, BadSettingsException {
+            Settings settings = Settings.read(file, environment);
+            HealerConfig healer = HealerConfig.from(settings, defaultId);
+            WebConfig web = WebConfig.from(settings);
+            settings.finish();
+            Path token = web.tokenFile();
+            if (token == null) {
+                throw new IOException("http.token-file is missing");
+            }
+            return new Config(healer, web, Token.read(token));
+        }
+    }
+
+    private Healer(
+            Vertx vertx,
+            WebServer server,
+            ViewsFollower follower,
+            DecisionWriter decisions,
+            HealerMetrics metrics,
+            Daemon daemon) {
+        this.vertx = vertx;
+        this.server = server;
+        this.follower = follower;
+        this.decisions = decisions;
+        this.metrics = metrics;
+        this.daemon = daemon;
+    }
+
+    /** Starts, also while no broker answers. Fails only when it cannot listen. */
+    public static Healer start(Config config, Clock clock, LongSupplier nanos) throws IOException {
+        Map<String, Object> client = config.healer().brokers().client();
+        String prefix = config.healer().brokers().prefix();
+        Views views = new Views(Views.Limits.USUAL);
+        HealerMetrics metrics = new HealerMetrics(views, nanos);
+        Daemon daemon = Daemon.start(config.healer(), metrics, clock, nanos);
+        ViewsFollower follower = ViewsFollower.start(client, prefix, views, clock, nanos);
+        DecisionWriter decisions =
+                DecisionWriter.open(client, prefix, config.healer().id(), clock);
+        Vertx vertx = Vertx.vertx();
+        WebServer.Parts parts = new WebServer.Parts(
+                views, decisions, MODE, () -> trouble(daemon, follower), metrics::scrape, nanos);
+        try {
+            WebServer server = WebServer.start(vertx, config.web(), config.token(), parts)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(LISTEN_WITHIN_S, TimeUnit.SECONDS);
+            return new Healer(vertx, server, follower, decisions, metrics, daemon);
+        } catch (ExecutionException | TimeoutException | InterruptedException e) {
+            daemon.close();
+            follower.close();
+            decisions.close();
+            metrics.close();
+            vertx.close();
+            throw new IOException(
+                    "cannot listen on " + config.web().host() + ":"
+                            + config.web().port() + " (" + (e.getCause() == null ? e : e.getCause())
+                            + "): choose another http.port",
+                    e);
+        }
+    }
+
+    /** Where its HTTP listens. */
+    public int port() {
+        return server.port();
+    }
+
+    /** Waits until it is closed (true), or a broken promise of ours has ended it (false): then the process must end. */
+    public boolean awaitEnd() throws InterruptedException {
+        return daemon.awaitEnd();
+    }
+
+    @Override
+    public void close() {
+        daemon.close();
+        decisions.close();
+        follower.close();
+        metrics.close();
+        vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+
+    private static Optional<String> trouble(Daemon daemon, ViewsFollower follower) {
+        Optional<String> trouble = daemon.trouble();
+        return trouble.isPresent() || follower.alive()
+                ? trouble
+                : Optional.of("the thread of the views has ended: restart this healer");
+    }
+}
