@@ -2,6 +2,7 @@ package dev.unhang.events;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * The topics of the log, with the settings that they must have. Partition counts are fixed for the life of a prefix,
@@ -56,16 +57,21 @@ public enum Topic {
 
     /** The topic settings that must hold; the lab alone may replace LogAppendTime by CreateTime. */
     public Map<String, String> settings() {
-        String time = stamp == Stamp.LOG_APPEND ? "LogAppendTime" : "CreateTime";
+        Map<String, String> settings = new TreeMap<>();
         if (kept == null) {
-            return Map.of("cleanup.policy", "compact", "message.timestamp.type", time);
+            settings.put("cleanup.policy", "compact");
+        } else {
+            settings.put("cleanup.policy", "delete");
+            settings.put("retention.ms", Long.toString(kept.toMillis()));
         }
-        return Map.of(
-                "cleanup.policy",
-                "delete",
-                "retention.ms",
-                Long.toString(kept.toMillis()),
-                "message.timestamp.type",
-                time);
+        if (stamp == Stamp.LOG_APPEND) {
+            settings.put("message.timestamp.type", "LogAppendTime");
+        } else {
+            settings.put("message.timestamp.type", "CreateTime");
+            // A broker refuses stamps an hour ahead of its clock. Ours are of another record of the same log, so one
+            // step back of the broker's clock would stop the decider.
+            settings.put("message.timestamp.after.max.ms", Long.toString(Long.MAX_VALUE));
+        }
+        return settings;
     }
 }

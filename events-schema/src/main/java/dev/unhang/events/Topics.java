@@ -14,6 +14,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
  * Creates the topics that are missing and refuses those that are wrong, by name and setting. Only the healer and the
@@ -23,6 +24,8 @@ import org.apache.kafka.common.errors.TopicExistsException;
 public final class Topics {
 
     private static final long DEADLINE_SECONDS = 30;
+    private static final int DESCRIBE_TRIES = 100;
+    private static final long DESCRIBE_PAUSE_MS = 100;
 
     private final Admin admin;
     private final String prefix;
@@ -81,7 +84,18 @@ public final class Topics {
                 }
             }
         }
-        check();
+        for (int left = DESCRIBE_TRIES; ; left--) {
+            try {
+                check();
+                return;
+            } catch (ExecutionException e) {
+                if (left == 0 || !(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw e;
+                }
+            }
+            // The controller has created it; the broker that we ask has not heard of it yet.
+            TimeUnit.MILLISECONDS.sleep(DESCRIBE_PAUSE_MS);
+        }
     }
 
     /** Whether the topic is there; asks the broker and creates nothing. */
@@ -136,6 +150,7 @@ public final class Topics {
         Map<String, String> settings = new TreeMap<>(topic.settings());
         if (createTime) {
             settings.put("message.timestamp.type", "CreateTime");
+            settings.put("message.timestamp.after.max.ms", Long.toString(Long.MAX_VALUE));
         }
         return settings;
     }

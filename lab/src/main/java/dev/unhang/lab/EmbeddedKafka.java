@@ -162,8 +162,8 @@ public final class EmbeddedKafka implements AutoCloseable {
         settings.setProperty("group.initial.rebalance.delay.ms", "0");
 
         // After kill -9 a broker may register again only once the session of its former self has ended.
-        settings.setProperty("broker.heartbeat.interval.ms", "500");
-        settings.setProperty("broker.session.timeout.ms", "2000");
+        settings.setProperty("broker.heartbeat.interval.ms", "1000");
+        settings.setProperty("broker.session.timeout.ms", "4000");
 
         settings.setProperty("num.network.threads", "1");
         settings.setProperty("num.io.threads", "2");
