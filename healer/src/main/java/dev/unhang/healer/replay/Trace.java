@@ -1,6 +1,7 @@
 package dev.unhang.healer.replay;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -211,7 +212,8 @@ public final class Trace implements Closeable {
     /** What went wrong, in terms of the file. */
     private IOException explained(IOException e) {
         if (e instanceof JsonProcessingException json) {
-            return new TraceException(file, line(), json.getOriginalMessage());
+            JsonLocation at = json.getLocation();
+            return new TraceException(file, at == null ? line() : at.getLineNr(), json.getOriginalMessage());
         }
         if (e instanceof EOFException || e instanceof ZipException) {
             return new TraceException(file, line(), "the file is cut off or damaged (" + e.getMessage() + ")");

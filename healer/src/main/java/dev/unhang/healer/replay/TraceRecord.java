@@ -314,6 +314,6 @@ final class TraceRecord {
     }
 
     JsonParseException wrong(String reason) {
-        return new JsonParseException(parser, reason);
+        return new JsonParseException(parser, reason, parser.currentTokenLocation());
     }
 }

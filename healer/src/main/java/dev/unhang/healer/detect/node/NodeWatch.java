@@ -412,7 +412,7 @@ final class NodeWatch {
     /** Takes over what the owner before knew. Only what is of the same boot and the same processes is believed. */
     void restore(LearnedNode learned, long logMs) {
         if (!heard) {
-            long goodbye = learned.hasUnwatchedMs() ? logMs - learned.getUnwatchedMs() : -1;
+            long goodbye = learned.hasUnwatchedMs() ? logMs - learned.getUnwatchedMs() : Silence.NEVER;
             silence.restore(logMs - learned.getSilentMs(), goodbye);
         }
         learnedBefore = learned;

@@ -37,7 +37,7 @@ public final class PartitionDetector {
     private final Origin origin;
     private final LogTime logTime = new LogTime();
     private final Map<String, NodeWatch> nodes = new LinkedHashMap<>();
-    private long resumedLogMs = -1;
+    private long resumedLogMs = Silence.NEVER;
     private long learnedLogMs;
     private int learnedNext;
 

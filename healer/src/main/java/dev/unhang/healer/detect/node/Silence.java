@@ -29,8 +29,11 @@ final class Silence {
     /** For how long a goodbye holds. */
     static final long GOODBYE_MS = 600_000;
 
+    /** No such moment. Log time may be negative for what an owner before has seen. */
+    static final long NEVER = Long.MIN_VALUE;
+
     private long heardLogMs;
-    private long goodbyeLogMs = -1;
+    private long goodbyeLogMs = NEVER;
 
     Silence(long logMs) {
         heardLogMs = logMs;
@@ -38,7 +41,7 @@ final class Silence {
 
     void heard(long logMs) {
         heardLogMs = Math.max(heardLogMs, logMs);
-        goodbyeLogMs = -1;
+        goodbyeLogMs = NEVER;
     }
 
     void goodbye(long logMs) {
@@ -58,12 +61,12 @@ final class Silence {
 
     /** Since the goodbye, ms; -1 without one. */
     long unwatchedMs(long logMs) {
-        return goodbyeLogMs < 0 ? -1 : logMs - goodbyeLogMs;
+        return goodbyeLogMs == NEVER ? -1 : logMs - goodbyeLogMs;
     }
 
-    /** Since when the limit runs; {@code resumedLogMs}: when the log last went on after it stood still, or -1. */
+    /** Since when the limit runs; {@code resumedLogMs}: when the log last went on after it stood still, or {@link #NEVER}. */
     private long overdueMs(long logMs, long resumedLogMs) {
-        long since = goodbyeLogMs >= 0 ? goodbyeLogMs + GOODBYE_MS : heardLogMs;
+        long since = goodbyeLogMs != NEVER ? goodbyeLogMs + GOODBYE_MS : heardLogMs;
         if (resumedLogMs >= since) {
             since = resumedLogMs + AFTER_STANDSTILL_MS;
         }
@@ -74,7 +77,7 @@ final class Silence {
         if (overdueMs(logMs, resumedLogMs) >= SUSPECT_MS) {
             return Watch.WATCH_SILENT;
         }
-        return goodbyeLogMs >= 0 ? Watch.WATCH_UNWATCHED : Watch.WATCH_WATCHED;
+        return goodbyeLogMs != NEVER ? Watch.WATCH_UNWATCHED : Watch.WATCH_WATCHED;
     }
 
     Verdict judge(String node, Now now, long resumedLogMs) {
@@ -93,7 +96,7 @@ final class Silence {
                 silent,
                 "",
                 List.of(),
-                goodbyeLogMs < 0
+                goodbyeLogMs == NEVER
                         ? List.of(sentence)
                         : List.of(sentence, "its collector said goodbye and did not come back within ten minutes"),
                 Map.of("silent_seconds", silent / 1000.0));
