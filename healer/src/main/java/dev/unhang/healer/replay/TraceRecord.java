@@ -37,8 +37,7 @@ final class TraceRecord {
         long seq;
 
         Node(String name) {
-            UUID uuid = UUID.nameUUIDFromBytes(("boot " + name).getBytes(StandardCharsets.UTF_8));
-            boot = ByteString.copyFrom(HexFormat.of().parseHex(uuid.toString().replace("-", "")));
+            boot = hashed("boot " + name);
         }
     }
 
@@ -240,18 +239,18 @@ final class TraceRecord {
         progress.add(moved);
     }
 
-    private ByteString uuid(String name) throws IOException {
-        ByteString known = uuids.get(name);
-        if (known == null) {
-            String digits = name.replace("GPU-", "").replace("-", "");
-            try {
-                known = ByteString.copyFrom(HexFormat.of().parseHex(digits));
-            } catch (IllegalArgumentException e) {
-                throw wrong("`" + name + "` is not the UUID of a GPU");
-            }
-            uuids.put(name, known);
-        }
-        return known;
+    /** 16 bytes: those of the UUID, or of a hash for a made-up trace whose GPUs bear other names. */
+    private ByteString uuid(String name) {
+        return uuids.computeIfAbsent(name, key -> {
+            String digits = key.replace("GPU-", "").replace("-", "");
+            boolean real = digits.length() == 32 && digits.chars().allMatch(c -> Character.digit(c, 16) >= 0);
+            return real ? ByteString.copyFrom(HexFormat.of().parseHex(digits)) : hashed("gpu " + key);
+        });
+    }
+
+    private static ByteString hashed(String name) {
+        UUID uuid = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+        return ByteString.copyFrom(HexFormat.of().parseHex(uuid.toString().replace("-", "")));
     }
 
     private static OperState operState(String name) {
