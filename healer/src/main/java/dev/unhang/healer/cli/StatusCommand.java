@@ -58,7 +58,7 @@ final class StatusCommand extends AskingCommand {
         long confirmed = status.number("confirmed");
         long suspected = status.number("suspected");
         return switch (status.text("verdict")) {
-            case "well" -> here.bold("All is well", 32) + ": nothing is wrong on what is watched";
+            case "well" -> nobody(status.object("nodes")) ? "Nothing is watched yet: no node has reported" : here.bold("All is well", 32) + ": nothing is wrong on what is watched";
             case "suspected" ->
                 here.bold("Nothing is certain yet", 33) + ": " + Telling.count(suspected, "suspicion", "suspicions");
             case "wrong" ->
@@ -71,6 +71,11 @@ final class StatusCommand extends AskingCommand {
                         + (suspected > 0 ? "; " + Telling.count(suspected, "suspicion", "suspicions") : "");
             default -> "The healer says '" + Telling.name(status.text("verdict")) + "'";
         };
+    }
+
+    private static boolean nobody(Answer nodes) {
+        return nodes.number("watched") + nodes.number("silent") + nodes.number("unwatched") + nodes.number("unknown")
+                == 0;
     }
 
     private void incident(Answer incident) {

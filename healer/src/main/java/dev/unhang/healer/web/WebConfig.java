@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param port 0 lets the system choose one
  * @param tokenFile required: there is no access without a token, and no default token
  * @param idle a connection without traffic for this long is closed
- * @param mostConnections more are closed at once, so that idle clients cannot take the healer's memory or files
+ * @param mostConnections for one more the oldest is closed, so that idle clients cannot take the healer's memory
  */
 public record WebConfig(String host, int port, @Nullable Path tokenFile, Duration idle, int mostConnections) {
 
@@ -38,7 +38,7 @@ public record WebConfig(String host, int port, @Nullable Path tokenFile, Duratio
                 Duration.ofHours(1),
                 "a connection without traffic for this long is closed");
         int most = settings.number(
-                "http.most-connections", 4_096, 16, 100_000, "open connections at once; more are closed at once");
+                "http.most-connections", 4_096, 16, 100_000, "open connections at once; for one more the oldest is closed");
         return new WebConfig(host, port, file.isEmpty() ? null : Path.of(file), idle, most);
     }
 }

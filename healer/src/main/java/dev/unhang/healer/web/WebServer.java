@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -66,14 +65,9 @@ public final class WebServer {
                 .setMaxInitialLineLength(4 * 1024)
                 .setHttp2ClearTextEnabled(false)
                 .setCompressionSupported(true);
-        AtomicInteger open = new AtomicInteger();
+        Connections connections = new Connections(config.mostConnections());
         return vertx.createHttpServer(options)
-                .connectionHandler(connection -> {
-                    connection.closeHandler(closed -> open.decrementAndGet());
-                    if (open.incrementAndGet() > config.mostConnections()) {
-                        connection.close();
-                    }
-                })
+                .connectionHandler(connections::opened)
                 .requestHandler(router(vertx, token, parts))
                 .listen()
                 .map(WebServer::new)

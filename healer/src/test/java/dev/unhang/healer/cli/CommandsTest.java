@@ -78,6 +78,14 @@ class CommandsTest {
     }
 
     @Test
+    void aHealerThatWatchesNothingDoesNotSayThatAllIsWell() {
+        served.caughtUp();
+        Ran status = run("status");
+        assertThat(status.code()).isEqualTo(Exit.WELL);
+        assertThat(status.out()).startsWith("Nothing is watched yet").doesNotContain("All is well");
+    }
+
+    @Test
     void statusTellsWhatIsWrongAndWhoIsToBlameFirst() {
         served.caughtUp()
                 .node("node-1")
@@ -334,7 +342,7 @@ class CommandsTest {
 
     @Test
     void coloursOnlyOnATerminalThatWantsThem() {
-        served.caughtUp();
+        served.caughtUp().node("node-1");
         terminal = true;
         assertThat(run("status").out()).startsWith("\u001b[1;32mAll is well\u001b[0m");
         environment.put("NO_COLOR", "1");
