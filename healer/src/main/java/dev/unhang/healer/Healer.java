@@ -87,8 +87,8 @@ public final class Healer implements AutoCloseable {
         DecisionWriter decisions =
                 DecisionWriter.open(client, prefix, config.healer().id(), clock);
         Vertx vertx = Vertx.vertx();
-        WebServer.Parts parts = new WebServer.Parts(
-                views, decisions, MODE, () -> trouble(daemon, follower), metrics::scrape, nanos);
+        WebServer.Parts parts =
+                new WebServer.Parts(views, decisions, MODE, () -> trouble(daemon, follower), metrics::scrape, nanos);
         try {
             WebServer server = WebServer.start(vertx, config.web(), config.token(), parts)
                     .toCompletionStage()

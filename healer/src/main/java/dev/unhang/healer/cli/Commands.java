@@ -39,8 +39,7 @@ public final class Commands {
         root.addSubcommand(new DecisionCommand.Take(here));
         root.addSubcommand(new DecisionCommand.Give(here));
         root.addSubcommand(new HealerCommand.Run(here));
-        root.addSubcommand(
-                new CommandLine(new HealerCommand.Config()).addSubcommand(new HealerCommand.Check(here)));
+        root.addSubcommand(new CommandLine(new HealerCommand.Config()).addSubcommand(new HealerCommand.Check(here)));
         return root;
     }
 

@@ -22,10 +22,7 @@ final class HealerCommand {
     private HealerCommand() {}
 
     /** {@code unhang healer --config F}: runs until it is told to stop. */
-    @Command(
-            name = "healer",
-            mixinStandardHelpOptions = true,
-            description = "Runs a healer until it is told to stop.")
+    @Command(name = "healer", mixinStandardHelpOptions = true, description = "Runs a healer until it is told to stop.")
     static final class Run implements Callable<Integer> {
 
         @Option(names = "--config", required = true, paramLabel = "F", description = "Its YAML file.")

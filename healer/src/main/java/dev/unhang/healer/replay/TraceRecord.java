@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 
@@ -31,6 +30,9 @@ final class TraceRecord {
     private static final long MONO_OFFSET_MS = 1_000_000_000L;
 
     private static final double ABSENT = Double.NaN;
+
+    /** By their names in a trace, as `TRAIN`. */
+    private static final Map<String, Phase> PHASES = phases();
 
     private static final class Node {
         final ByteString boot;
@@ -53,6 +55,14 @@ final class TraceRecord {
 
     private String node = "";
     private NodeSample sample = NodeSample.getDefaultInstance();
+
+    private static Map<String, Phase> phases() {
+        Map<String, Phase> phases = new HashMap<>();
+        for (Phase phase : Phase.values()) {
+            phases.put(phase.name().replace("PHASE_", ""), phase);
+        }
+        return phases;
+    }
 
     TraceRecord(JsonParser parser, boolean heartbeats) {
         this.parser = parser;
@@ -266,11 +276,11 @@ final class TraceRecord {
     }
 
     private Phase phase(String name) throws IOException {
-        try {
-            return Phase.valueOf("PHASE_" + name.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException e) {
+        Phase known = PHASES.get(name);
+        if (known == null) {
             throw wrong("phase `" + name + "` is not known");
         }
+        return known;
     }
 
     private interface Element {

@@ -241,8 +241,7 @@ class CommandsTest {
         Path token = Files.writeString(dir.resolve("token"), Served.TOKEN);
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         Files.writeString(file, "kafka:\n  bootstrap-servers: k:9092\nhttp:\n  token-file: " + token + "\n");
-        assertThat(run("config", "check", file.toString()))
-                .isEqualTo(new Ran(Exit.WELL, file + " is well\n", ""));
+        assertThat(run("config", "check", file.toString())).isEqualTo(new Ran(Exit.WELL, file + " is well\n", ""));
 
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
         Ran open = run("config", "check", file.toString());
@@ -257,7 +256,8 @@ class CommandsTest {
                 .anyMatch(line -> line.startsWith("line 2: http.port is '99999'"))
                 .anyMatch(line -> line.startsWith("line 3: http.idle-timeout is 'never'"))
                 .anyMatch(line -> line.startsWith("line 5: htp.port is no key"));
-        assertThat(run("healer", "--config", dir.resolve("none.yaml").toString()).err())
+        assertThat(run("healer", "--config", dir.resolve("none.yaml").toString())
+                        .err())
                 .contains("none.yaml is not there");
         assertThat(run("healer").code()).isEqualTo(Exit.USAGE);
     }

@@ -17,7 +17,12 @@ final class Score {
     private static final double GRACE = 10;
 
     private record Row(
-            String trace, Labels.Fault fault, double suspected, double confirmed, @Nullable Boolean culprit, @Nullable Boolean closed) {}
+            String trace,
+            Labels.Fault fault,
+            double suspected,
+            double confirmed,
+            @Nullable Boolean culprit,
+            @Nullable Boolean closed) {}
 
     private final List<Row> rows = new ArrayList<>();
     private final List<String> falseAlarms = new ArrayList<>();
@@ -48,8 +53,7 @@ final class Score {
         List<Line> lines = new ArrayList<>();
         for (Line line : all) {
             boolean once = line.event().equals("suspected") || line.event().equals("confirmed");
-            if (line.incident() != null
-                    && (!once || told.add(line.event() + id(line)))) {
+            if (line.incident() != null && (!once || told.add(line.event() + id(line)))) {
                 lines.add(line);
             }
         }

@@ -13,6 +13,10 @@ final class Standstill {
     private final Map<Picture, Double> shares = new LinkedHashMap<>();
     private long sinceMs;
     private long lookedMs;
+
+    /** When it was last explained. A stretch may begin before log time does, so no small number is free. */
+    private long explainedMs = Long.MIN_VALUE;
+
     private long workedMs = -1;
     private double used;
     private boolean explained;
@@ -42,10 +46,8 @@ final class Standstill {
     void restart(long nowMs) {
         used = 0;
         lookedMs = nowMs;
-        quietSinceMs = nowMs;
+        explainedMs = nowMs;
     }
-
-    private long quietSinceMs = -1;
 
     /** Work was seen. True when this ends it: at the second look, or at once with progress. */
     boolean works(boolean progress, long nowMs) {
@@ -61,7 +63,7 @@ final class Standstill {
 
     /** For how long it counts: since it began, or since it was last explained. */
     double countedSeconds(long nowMs) {
-        return (nowMs - Math.max(sinceMs, quietSinceMs)) / 1000.0;
+        return (nowMs - Math.max(sinceMs, explainedMs)) / 1000.0;
     }
 
     double used() {
