@@ -58,7 +58,10 @@ final class StatusCommand extends AskingCommand {
         long confirmed = status.number("confirmed");
         long suspected = status.number("suspected");
         return switch (status.text("verdict")) {
-            case "well" -> nobody(status.object("nodes")) ? "Nothing is watched yet: no node has reported" : here.bold("All is well", 32) + ": nothing is wrong on what is watched";
+            case "well" ->
+                nobody(status.object("nodes"))
+                        ? "Nothing is watched yet: no node has reported"
+                        : here.bold("All is well", 32) + ": nothing is wrong on what is watched";
             case "suspected" ->
                 here.bold("Nothing is certain yet", 33) + ": " + Telling.count(suspected, "suspicion", "suspicions");
             case "wrong" ->

@@ -38,7 +38,11 @@ public record WebConfig(String host, int port, @Nullable Path tokenFile, Duratio
                 Duration.ofHours(1),
                 "a connection without traffic for this long is closed");
         int most = settings.number(
-                "http.most-connections", 4_096, 16, 100_000, "open connections at once; for one more the oldest is closed");
+                "http.most-connections",
+                4_096,
+                16,
+                100_000,
+                "open connections at once; for one more the oldest is closed");
         return new WebConfig(host, port, file.isEmpty() ? null : Path.of(file), idle, most);
     }
 }
