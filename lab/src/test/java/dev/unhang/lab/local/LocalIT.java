@@ -101,9 +101,9 @@ class LocalIT {
             assertThat(said)
                     .anyMatch(line -> line.contains("port " + http.getLocalPort() + " for the healer (http.port)")
                             && line.contains("--port"))
-                    .anyMatch(line ->
-                            line.contains("port " + heartbeats.getLocalPort() + "/udp for heartbeats (heartbeat.listen)")
-                                    && line.contains("--heartbeat-port"));
+                    .anyMatch(line -> line.contains(
+                                    "port " + heartbeats.getLocalPort() + "/udp for heartbeats (heartbeat.listen)")
+                            && line.contains("--heartbeat-port"));
         }
     }
 
@@ -123,7 +123,8 @@ class LocalIT {
     private Process launch(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(LAUNCHER.toString()));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).directory(folder.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).directory(folder.toFile());
         builder.environment().put("XDG_STATE_HOME", folder.resolve("state").toString());
         builder.environment().put("UNHANG_NO_BUILD", "1");
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
