@@ -27,17 +27,14 @@ final class HealerProcess implements AutoCloseable {
 
     void start() throws IOException {
         Path config = folder.resolve(id + ".yaml");
-        Files.writeString(
-                config,
-                """
+        Files.writeString(config, """
                 healer:
                   id: %s
                 kafka:
                   bootstrap-servers: %s
                 http:
                   enabled: false
-                """
-                        .formatted(id, brokers));
+                """.formatted(id, brokers));
         process = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",

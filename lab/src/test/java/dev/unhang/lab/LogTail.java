@@ -74,7 +74,11 @@ final class LogTail implements AutoCloseable {
     }
 
     <M extends Message> List<M> of(Class<M> type) {
-        return seen.stream().map(Seen::message).filter(type::isInstance).map(type::cast).toList();
+        return seen.stream()
+                .map(Seen::message)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .toList();
     }
 
     List<Seen> seen() {

@@ -19,7 +19,9 @@ class NamespacesIT {
                 .inheritIO()
                 .start();
         try {
-            assertThat(script.waitFor(8, TimeUnit.MINUTES)).as("ended by itself").isTrue();
+            assertThat(script.waitFor(8, TimeUnit.MINUTES))
+                    .as("ended by itself")
+                    .isTrue();
             assertThat(script.exitValue()).as("exit status").isZero();
         } finally {
             script.destroy();

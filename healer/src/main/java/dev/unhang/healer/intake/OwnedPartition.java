@@ -6,7 +6,6 @@ import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.Learned;
-import dev.unhang.events.v1.LearnedNode;
 import dev.unhang.events.v1.Origin;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.healer.detect.node.PartitionDetector;
@@ -35,7 +34,6 @@ final class OwnedPartition {
 
     private static final long MARK_EVERY_MS = 10_000;
     private static final long PULSE_LOST_NS = 3_000_000_000L;
-    private static final int LEARNED_BYTES = 512 << 10;
     private static final Logger log = LoggerFactory.getLogger(OwnedPartition.class);
 
     private record Mark(long offset, long logMs) {}
@@ -232,23 +230,7 @@ final class OwnedPartition {
                 .build();
     }
 
-    /** In parts that fit into a record each: what a detector learns of a node stands alone. */
-    private void learned(Learned whole) {
-        Learned.Builder part = whole.toBuilder().clearNodes();
-        int bytes = 0;
-        for (LearnedNode node : whole.getNodesList()) {
-            if (bytes > 0 && bytes + node.getSerializedSize() > LEARNED_BYTES) {
-                tellLearned(part.build());
-                part.clearNodes();
-                bytes = 0;
-            }
-            part.addNodes(node);
-            bytes += node.getSerializedSize();
-        }
-        tellLearned(part.build());
-    }
-
-    private void tellLearned(Learned part) {
+    private void learned(Learned part) {
         outbox.tell(Topic.TELEMETRY, partition, part, stamp(), (metadata, error) -> {
             if (error != null) {
                 log.warn("what was learned of partition {} could not be written: {}", partition, error.toString());
