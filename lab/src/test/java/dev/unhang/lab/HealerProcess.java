@@ -3,6 +3,7 @@ package dev.unhang.lab;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -64,12 +65,27 @@ final class HealerProcess implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         if (process != null) {
             process.destroy();
-            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+            try {
+                if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
                 process.destroyForcibly();
+                Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Nobody asks this healer over HTTP, but it has no HTTP without a token. */
+    private Path token() throws IOException {
+        Path token = folder.resolve(id + ".token");
+        if (!Files.exists(token)) {
+            Files.createFile(token, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.writeString(token, "0123456789abcdef0123456789abcdef");
+        }
+        return token;
     }
 }

@@ -18,6 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -190,6 +193,11 @@ class TakeoverIT {
     }
 
     private static Map<String, StateValue> read(String brokers) throws Exception {
-        return StateReader.read(brokers, Topic.DEFAULT_PREFIX);
+        try (KafkaConsumer<String, byte[]> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", brokers, "isolation.level", "read_committed"),
+                new StringDeserializer(),
+                new ByteArrayDeserializer())) {
+            return StateReader.read(consumer, Topic.DEFAULT_PREFIX);
+        }
     }
 }
