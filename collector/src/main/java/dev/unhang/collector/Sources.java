@@ -6,6 +6,8 @@ import dev.unhang.collector.source.Source;
 import dev.unhang.collector.source.clock.ClockSource;
 import dev.unhang.collector.source.heartbeat.HeartbeatSource;
 import dev.unhang.collector.source.heartbeat.HeartbeatTable;
+import dev.unhang.collector.source.kernel.KernelSource;
+import dev.unhang.collector.source.kernel.LogDevice;
 import dev.unhang.collector.source.libc.KernelClock;
 import dev.unhang.collector.source.net.NetSource;
 import dev.unhang.collector.source.net.RdmaSource;
@@ -63,6 +65,9 @@ public record Sources(List<Paced> all, GpuLease lease) {
         }
         if (enabled.contains("clock")) {
             all.add(new Paced(new ClockSource(config.chrony(), KernelClock::read, wall), longer(each, CLOCK_PACE)));
+        }
+        if (enabled.contains("kernel")) {
+            all.add(new Paced(new KernelSource(LogDevice.at(Path.of("/dev/kmsg")), nanos), each));
         }
         HeartbeatTable beats = new HeartbeatTable();
         if (enabled.contains("heartbeat")) {
