@@ -13,15 +13,6 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
     @ArchTest
-    static final ArchRule nativeCallsStayInTheirPackages = noClasses()
-            .that()
-            .resideOutsideOfPackages("..source.nvml..", "..source.libc..")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("com.sun.jna..")
-            .because("a wrong native call ends the process, so there are few places where one can be");
-
-    @ArchTest
     static final ArchRule sourcesKnowNothingOfKafkaOrTimers = noClasses()
             .that()
             .resideInAPackage("..source..")

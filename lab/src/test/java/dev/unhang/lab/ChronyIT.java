@@ -13,6 +13,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -126,7 +127,9 @@ class ChronyIT {
     }
 
     private Process start(String name, int commandPort, String... lines) throws IOException {
-        Path own = Files.createDirectory(dir.resolve(name));
+        // chronyd makes no socket in a directory that others may enter.
+        Path own = Files.createDirectory(
+                dir.resolve(name), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         List<String> config = new ArrayList<>(List.of(lines));
         config.add("cmdport " + commandPort);
         config.add("bindcmdaddress " + own.resolve("chronyd.sock"));
