@@ -101,7 +101,7 @@ public final class EmbeddedKafka implements AutoCloseable {
     }
 
     /** A port that nothing listens on now. */
-    static int freePort(String host) throws IOException {
+    public static int freePort(String host) throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
             return socket.getLocalPort();
         }

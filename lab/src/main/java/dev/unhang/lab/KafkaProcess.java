@@ -24,7 +24,8 @@ public final class KafkaProcess implements AutoCloseable {
     private final Path data;
     private final String host;
     private final int port;
-    private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+    // One a process: what a killed one still says is not an answer of the next.
+    private BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private @Nullable Process process;
 
     /** {@code port} 0 takes a free one. */
@@ -41,7 +42,8 @@ public final class KafkaProcess implements AutoCloseable {
 
     /** Starts it with the class path of this process, and returns once it answers clients. */
     public void start() throws IOException, InterruptedException {
-        answers.clear();
+        BlockingQueue<String> own = new LinkedBlockingQueue<>();
+        answers = own;
         Process started = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",
@@ -59,7 +61,7 @@ public final class KafkaProcess implements AutoCloseable {
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         process = started;
-        Thread reader = new Thread(() -> read(started), "broker-output");
+        Thread reader = new Thread(() -> read(started, own), "broker-output");
         reader.setDaemon(true);
         reader.start();
         await("ready ");
@@ -119,7 +121,7 @@ public final class KafkaProcess implements AutoCloseable {
         }
     }
 
-    private void read(Process from) {
+    private static void read(Process from, BlockingQueue<String> answers) {
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(from.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {

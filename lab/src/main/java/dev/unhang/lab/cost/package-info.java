@@ -1,0 +1,5 @@
+/** What the collector itself costs a node. */
+@NullMarked
+package dev.unhang.lab.cost;
+
+import org.jspecify.annotations.NullMarked;
