@@ -37,6 +37,9 @@ public record Sources(List<Paced> all, GpuLease lease) {
     /** chronyd measures each minute or so; asking it more often tells nothing new. */
     private static final Duration CLOCK_PACE = Duration.ofSeconds(4);
 
+    /** An Xid is told at once, so the log is read between samples too. */
+    private static final Duration KERNEL_PACE = Duration.ofMillis(200);
+
     public Sources {
         all = List.copyOf(all);
     }
@@ -67,7 +70,7 @@ public record Sources(List<Paced> all, GpuLease lease) {
             all.add(new Paced(new ClockSource(config.chrony(), KernelClock::read, wall), longer(each, CLOCK_PACE)));
         }
         if (enabled.contains("kernel")) {
-            all.add(new Paced(new KernelSource(LogDevice.at(Path.of("/dev/kmsg")), nanos), each));
+            all.add(new Paced(new KernelSource(LogDevice.at(Path.of("/dev/kmsg")), nanos), KERNEL_PACE));
         }
         HeartbeatTable beats = new HeartbeatTable();
         if (enabled.contains("heartbeat")) {
