@@ -130,8 +130,8 @@ collector() { # NODE NAMESPACE
 node: $1
 kafka:
   bootstrap-servers: 10.77.0.1:9092
-socket:
-  path: $work/$1.sock
+serve:
+  socket: $work/$1.sock
 YAML
   start "$1" "$2" "$unhang" collector --config "$work/$1.yaml"
 }
