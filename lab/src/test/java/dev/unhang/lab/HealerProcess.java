@@ -34,8 +34,9 @@ final class HealerProcess implements AutoCloseable {
                 kafka:
                   bootstrap-servers: %s
                 http:
-                  enabled: false
-                """.formatted(id, brokers));
+                  port: 0
+                  token-file: %s
+                """.formatted(id, brokers, token()));
         process = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",
