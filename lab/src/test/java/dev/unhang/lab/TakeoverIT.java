@@ -104,7 +104,7 @@ class TakeoverIT {
                                 }
                                 return true;
                             },
-                            Duration.ofSeconds(120)))
+                            Duration.ofMinutes(2)))
                     .as("every fault is resolved")
                     .isTrue();
             for (int i = 0; i < KILLS; i++) {
@@ -135,7 +135,7 @@ class TakeoverIT {
                         .isEqualTo(states.getOrDefault(entry.getIncident(), IncidentState.INCIDENT_STATE_NONE));
                 states.put(entry.getIncident(), entry.getTo());
                 boolean later = entry.getInboxOffset() > lastOffset
-                        || entry.getInboxOffset() == lastOffset && entry.getIndex() > lastIndex;
+                        || (entry.getInboxOffset() == lastOffset && entry.getIndex() > lastIndex);
                 assertThat(later).as("decided once: %s", entry).isTrue();
                 lastOffset = entry.getInboxOffset();
                 lastIndex = entry.getIndex();
