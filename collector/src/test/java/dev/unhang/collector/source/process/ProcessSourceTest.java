@@ -358,8 +358,9 @@ class ProcessSourceTest {
             ProcessSource real = new ProcessSource(Path.of("/proc"), heartbeats, Set::of, now::get);
 
             NodeSample part = real.read().part();
-            for (int i = 0; i < 1000 && ofChild(part, child.pid()) == null; i++) {
-                part = real.read().part(); // until the child has run exec
+            for (int i = 0; i < 20_000 && ofChild(part, child.pid()) == null; i++) {
+                now.addAndGet(ProcessTable.LOOK_AGAIN_NS); // until the child has run exec, also on a busy machine
+                part = real.read().part();
             }
 
             RankReading rank = ofChild(part, child.pid());
