@@ -35,6 +35,10 @@ public final class CollectorServer implements AutoCloseable {
     private static final String GROUP = "unhang";
     private static final int MAX_LINE = 256;
     private static final int IDLE_SECONDS = 10;
+
+    /** Longer than the usual intervals of scrapes, so that a connection is kept and not closed under a request. */
+    private static final int HTTP_IDLE_SECONDS = 90;
+
     private static final int BACKLOG = 16;
 
     private final LocalCommands commands;
@@ -54,7 +58,7 @@ public final class CollectorServer implements AutoCloseable {
     /** Listens for HTTP; the port that it got, which is of use when {@code port} is 0, or -1 when it could not. */
     public int listen(String host, int port) {
         HttpServerOptions options = new HttpServerOptions()
-                .setIdleTimeout(IDLE_SECONDS)
+                .setIdleTimeout(HTTP_IDLE_SECONDS)
                 .setAcceptBacklog(BACKLOG)
                 .setMaxInitialLineLength(1024)
                 .setMaxHeaderSize(8192);
