@@ -122,14 +122,16 @@ public final class SourceWorker implements AutoCloseable {
 
     /**
      * What it adds to the sample of now. A reading is used once, since counters that are served twice look like silence;
-     * only a source that is slower than the samples is repeated, until it is two and a half paces old.
+     * only a source that is slower than the samples is repeated, until it is two and a half paces old. Without a reading
+     * there is always a fault, if only PENDING: else what is not listed would look gone.
      */
     synchronized Contribution take(long nowNs) {
         boolean slow = pace.compareTo(interval) > 0;
         long limit = 5 * Math.max(pace.toNanos(), interval.toNanos()) / 2;
         boolean usable = everRead && (fresh || slow) && nowNs - readNs <= limit;
         fresh = false;
-        return new Contribution(usable ? part : null, faultNow(nowNs));
+        SourceFault why = faultNow(nowNs);
+        return new Contribution(usable ? part : null, usable || why != null ? why : pending());
     }
 
     /** The last inventory that the source told; null where it has none. */
@@ -228,6 +230,13 @@ public final class SourceWorker implements AutoCloseable {
                 .setSource(source.name())
                 .setStatus(ReadStatus.READ_STATUS_STUCK)
                 .setSinceMs(sinceMs)
+                .build();
+    }
+
+    private SourceFault pending() {
+        return SourceFault.newBuilder()
+                .setSource(source.name())
+                .setStatus(ReadStatus.READ_STATUS_PENDING)
                 .build();
     }
 

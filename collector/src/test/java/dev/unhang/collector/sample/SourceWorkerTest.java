@@ -27,6 +27,10 @@ class SourceWorkerTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final NodeSample PART =
             NodeSample.newBuilder().addNics(NicReading.newBuilder().setId("a")).build();
+    private static final SourceFault PENDING = SourceFault.newBuilder()
+            .setSource("net")
+            .setStatus(ReadStatus.READ_STATUS_PENDING)
+            .build();
 
     private final AtomicLong now = new AtomicLong(100_000_000_000L);
     private final List<NodeEvent> events = new ArrayList<>();
@@ -94,9 +98,10 @@ class SourceWorkerTest {
         worker.ask(round);
         called.await();
 
-        assertThat(worker.take(now.get()).fault()).isNull();
+        assertThat(worker.take(now.get()).fault()).isEqualTo(PENDING);
         now.addAndGet(800_000_000L);
-        assertThat(worker.take(now.get()).fault()).isNull();
+        assertThat(worker.take(now.get()).fault()).isEqualTo(PENDING);
+        assertThat(worker.health().status()).isEqualTo(ReadStatus.READ_STATUS_OK);
         now.addAndGet(1_000_000L);
         SourceFault fault = worker.take(now.get()).fault();
         assertThat(fault)
@@ -115,6 +120,16 @@ class SourceWorkerTest {
         assertThat(worker.due(now.get())).isTrue();
         worker.close();
         assertThat(source.closed).hasValue(1);
+    }
+
+    @Test
+    void aSourceThatIsNotBackInTimeForItsSampleSaysSoSinceNothingReadIsNotNothingThere() {
+        SourceWorker worker = worker(SECOND);
+        assertThat(worker.take(now.get())).isEqualTo(new SourceWorker.Contribution(null, PENDING));
+
+        worker.turn();
+        assertThat(worker.take(now.get())).isEqualTo(new SourceWorker.Contribution(PART, null));
+        assertThat(worker.take(now.get())).isEqualTo(new SourceWorker.Contribution(null, PENDING));
     }
 
     @Test

@@ -13,6 +13,9 @@ final class NodeBook {
     /** How coarse {@code last_seen} is, ms of log time. */
     static final long SEEN_EVERY_MS = 3_600_000;
 
+    /** A node is heard when its last record is no older than this, ms of log time: the limit of silence. */
+    static final int HEARD_MS = 10_000;
+
     private NodeBook() {}
 
     static void report(Turn turn, NodeReport report) {
@@ -21,7 +24,9 @@ final class NodeBook {
         boolean speaks = watch == Watch.WATCH_WATCHED || watch == Watch.WATCH_UNSPECIFIED;
         long now = turn.now().logMs();
         if (known == null || known.getForgotten()) {
-            if (speaks) {
+            // A silent node counts as watched for a while after the log stood still; that alone makes it known to
+            // nobody.
+            if (speaks && report.getSilentMs() < HEARD_MS) {
                 turn.node(
                         NodeState.newBuilder()
                                 .setNode(report.getNode())

@@ -87,7 +87,7 @@ final class OwnedPartition {
         position = record.offset();
         goLiveIfWarm();
         mark(record.offset());
-        Codec.Decoded decoded = Codec.decode(record.headers(), record.value());
+        Codec.Decoded decoded = NodeKey.checked(record.key(), Codec.decode(record.headers(), record.value()));
         lastStampMs = record.timestamp();
         if (decoded instanceof Codec.Decoded.Known known) {
             metrics.recordRead(known.message().getDescriptorForType().getName());
@@ -161,7 +161,7 @@ final class OwnedPartition {
         live = true;
         publish(detector.standing(), stamp());
         outbox.toInbox(covered(true, 0), stamp());
-        log.atInfo()
+        log.atDebug()
                 .addKeyValue("partition", partition)
                 .addKeyValue("generation", origin.getGeneration())
                 .log("this healer judges telemetry partition {} from offset {} on", partition, position);

@@ -23,6 +23,8 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Owns some partitions of {@code unhang.telemetry} as a member of a group, and judges the nodes in them. What is found
@@ -31,6 +33,8 @@ import org.apache.kafka.common.errors.RebalanceInProgressException;
  * Confined to the poll thread.
  */
 public final class TelemetryIntake implements Turns {
+
+    private static final Logger log = LoggerFactory.getLogger(TelemetryIntake.class);
 
     private static final Duration WAIT = Duration.ofMillis(100);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
@@ -188,6 +192,9 @@ public final class TelemetryIntake implements Turns {
             consumer.seek(at, from);
         }
         consumer.commitSync(claims);
+        log.info(
+                "this healer judges telemetry partitions {}",
+                owned.keySet().stream().map(TopicPartition::partition).sorted().toList());
     }
 
     /** Where no bookmark tells from where to warm up: two minutes ago by the brokers' stamps. A place to read from only. */

@@ -67,6 +67,7 @@ record SeenNode(
     static boolean down(NicReport nic) {
         return nic.getWasUp()
                 && (nic.getState() == OperState.OPER_STATE_DOWN
-                        || nic.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN);
+                        || nic.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN
+                        || (nic.getState() == OperState.OPER_STATE_NOT_PRESENT && nic.getDownMs() > 0));
     }
 }

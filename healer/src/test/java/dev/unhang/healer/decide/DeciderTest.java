@@ -236,6 +236,12 @@ class DeciderTest {
         inbox.say(inbox.report("n1", 0, Watch.WATCH_SILENT));
         assertThat(inbox.say(silent(CONFIRMED))).isEmpty();
         assertThat(inbox.seconds(200)).as("its partition may be blind now").isEmpty();
+        inbox.say(inbox.report("n1", 0, Watch.WATCH_WATCHED).toBuilder()
+                .setSilentMs(NodeBook.HEARD_MS)
+                .build());
+        assertThat(inbox.core.ledger().knows("n1"))
+                .as("the log stood still, and it has not spoken since")
+                .isFalse();
         inbox.node("n1", 0);
         assertThat(inbox.core.ledger().knows("n1")).isTrue();
         assertThat(Inbox.steps(inbox.say(silent(SUSPECTED)))).containsExactly("suspected");

@@ -102,8 +102,9 @@ public final class ProcessSource implements Source {
                     .setSource(name())
                     .setStatus(ReadStatus.READ_STATUS_NO_PERMISSION)
                     .setDetail("the environment of " + table.forbidden()
-                            + " processes may not be read; ranks among them are not seen. Run the collector as root or"
-                            + " with CAP_SYS_PTRACE"));
+                            + (table.forbidden() == 1 ? " process" : " processes")
+                            + " may not be read, even as root where the kernel protects it; a rank among them is not"
+                            + " seen. Run the collector as root or with CAP_SYS_PTRACE"));
         }
         return Reading.of(part.build());
     }

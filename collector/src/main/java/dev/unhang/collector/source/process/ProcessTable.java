@@ -113,9 +113,10 @@ final class ProcessTable {
                 next.claim = claim(stat);
                 next.forbidden = false;
             } catch (IOException e) {
-                // Gone by now, or another user's: with permission we would have to know, so it is counted.
-                next.claim = null;
-                next.forbidden = proc.stat(stat.pid()) != null;
+                // Gone by now, or another user's: with permission we would have to know, so it is counted. A process
+                // that
+                // was a rank when its environment could be read is one still.
+                next.forbidden = next.claim == null && proc.stat(stat.pid()) != null;
             }
         }
         return next;

@@ -246,7 +246,23 @@ class ProcessSourceTest {
         NodeSample part = source.read().part();
 
         assertThat(part.getSources(0).getStatus()).isEqualTo(ReadStatus.READ_STATUS_NO_PERMISSION);
-        assertThat(part.getSources(0).getDetail()).startsWith("the environment of 1 processes may not be read");
+        assertThat(part.getSources(0).getDetail()).startsWith("the environment of 1 process may not be read");
+    }
+
+    @Test
+    void aRankWhoseEnvironmentCanBeReadNoMoreIsARankStill() throws IOException {
+        proc.process(500, 1, "python3", RANK_0);
+        assertThat(source.read().part().getRanksList()).hasSize(1);
+        Files.delete(proc.path(500, "environ"));
+        Files.createDirectory(proc.path(500, "environ"));
+        // Where the environment lies is not told without permission.
+        proc.stat(500, 1, "python3", 'S', 5000, 0);
+        now.addAndGet(SECOND);
+
+        NodeSample part = source.read().part();
+
+        assertThat(part.getRanksList()).hasSize(1);
+        assertThat(part.getSourcesList()).isEmpty();
     }
 
     @Test

@@ -186,10 +186,15 @@ final class NodeWatch {
     private boolean answered(String source) {
         for (SourceFault fault : last.getSourcesList()) {
             if (fault.getSource().equals(source)) {
-                return false;
+                return lacksSomePermission(fault);
             }
         }
         return true;
+    }
+
+    /** Processes whose environment is forbidden were never told as ranks; those that were are all listed nonetheless. */
+    private static boolean lacksSomePermission(SourceFault fault) {
+        return fault.getSource().equals("process") && fault.getStatus() == ReadStatus.READ_STATUS_NO_PERMISSION;
     }
 
     private void judge(Now now, long resumedLogMs, List<Message> out) {
@@ -365,7 +370,7 @@ final class NodeWatch {
                 case READ_STATUS_STUCK ->
                     notes.add("source " + fault.getSource() + " is stuck for " + fault.getSinceMs() / 1000 + " s"
                             + (fault.getDetail().isEmpty() ? "" : ": " + fault.getDetail()));
-                case READ_STATUS_ABSENT, READ_STATUS_NOT_SUPPORTED, READ_STATUS_OK -> {}
+                case READ_STATUS_ABSENT, READ_STATUS_NOT_SUPPORTED, READ_STATUS_PENDING, READ_STATUS_OK -> {}
                 default ->
                     notes.add("source " + fault.getSource() + ": "
                             + (fault.getDetail().isEmpty() ? fault.getStatus().name() : fault.getDetail()));

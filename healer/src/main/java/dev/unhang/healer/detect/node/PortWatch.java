@@ -66,8 +66,15 @@ final class PortWatch {
     private boolean seenNic;
     private boolean seenRdma;
 
+    private Trouble nicTrouble = Trouble.NONE;
+    private Trouble rdmaTrouble = Trouble.NONE;
     private Trouble trouble = Trouble.NONE;
+
+    /** The last one that it had; what is said of a port that is up again, until it is well. */
+    private Trouble lastTrouble = Trouble.NONE;
+
     private long sinceNodeMs;
+    private long seenBadNodeMs;
     private long upSinceNodeMs;
     private boolean stands;
 
@@ -94,9 +101,16 @@ final class PortWatch {
     }
 
     void nic(NicReading reading, double seconds) {
-        seenNic = true;
         hasNic = true;
         named(reading.getName());
+        if (reading.getStatus() == ReadStatus.READ_STATUS_ABSENT) {
+            // A collector tells for a while of a device that it misses.
+            state = OperState.OPER_STATE_NOT_PRESENT;
+            rx.next(false, 0, seconds);
+            tx.next(false, 0, seconds);
+            return;
+        }
+        seenNic = true;
         boolean read = reading.getStatus() == ReadStatus.READ_STATUS_OK;
         rx.next(read && reading.hasRxBytes(), reading.getRxBytes(), seconds);
         tx.next(read && reading.hasTxBytes(), reading.getTxBytes(), seconds);
@@ -122,37 +136,53 @@ final class PortWatch {
 
     /** The readings of the sample are in. {@code listed}: the source answered, so what is not in the list is gone. */
     void end(Now now, boolean nicsListed, boolean rdmaListed) {
-        Trouble next = trouble(nicsListed, rdmaListed);
+        boolean nicKnown = seenNic || nicsListed;
+        boolean rdmaKnown = seenRdma || rdmaListed;
+        nicTrouble = nicKnown ? nicTrouble() : nicTrouble;
+        rdmaTrouble = rdmaKnown ? rdmaTrouble() : rdmaTrouble;
+        Trouble next = nicTrouble == Trouble.NONE ? rdmaTrouble : nicTrouble;
         if (next == Trouble.NONE) {
             if (trouble != Trouble.NONE) {
                 upSinceNodeMs = now.nodeMs();
             }
-        } else if (trouble == Trouble.NONE) {
-            sinceNodeMs = now.nodeMs();
+        } else {
+            lastTrouble = next;
+            if (trouble == Trouble.NONE) {
+                sinceNodeMs = now.nodeMs();
+                seenBadNodeMs = now.nodeMs();
+            }
+            if (nicTrouble == Trouble.NONE ? rdmaKnown : nicKnown) {
+                seenBadNodeMs = now.nodeMs();
+            }
         }
         trouble = next;
     }
 
-    private Trouble trouble(boolean nicsListed, boolean rdmaListed) {
-        if (nicWasUp && nicsListed && !seenNic) {
+    private Trouble nicTrouble() {
+        if (nicWasUp && !seenNic) {
             // Virtual devices come and go with their containers; a card does not.
             return id.startsWith("virtual/") ? Trouble.NONE : Trouble.VANISHED;
         }
-        if (nicWasUp && seenNic) {
-            switch (state) {
-                case OPER_STATE_DOWN, OPER_STATE_NOT_PRESENT -> {
-                    return adminUp ? Trouble.DOWN : Trouble.ADMIN_DOWN;
-                }
-                case OPER_STATE_LOWER_LAYER_DOWN -> {
-                    return Trouble.PEER_END;
-                }
-                default -> {}
-            }
+        if (!nicWasUp) {
+            return Trouble.NONE;
         }
-        if (rdmaWasUp && ((seenRdma && rdmaState < RDMA_ACTIVE) || (rdmaListed && !seenRdma))) {
-            return seenRdma ? Trouble.RDMA_NOT_ACTIVE : Trouble.VANISHED;
+        return switch (state) {
+            case OPER_STATE_DOWN, OPER_STATE_NOT_PRESENT -> adminUp ? Trouble.DOWN : Trouble.ADMIN_DOWN;
+            case OPER_STATE_LOWER_LAYER_DOWN -> Trouble.PEER_END;
+            default -> Trouble.NONE;
+        };
+    }
+
+    private Trouble rdmaTrouble() {
+        if (!rdmaWasUp || (seenRdma && rdmaState >= RDMA_ACTIVE)) {
+            return Trouble.NONE;
         }
-        return Trouble.NONE;
+        return seenRdma ? Trouble.RDMA_NOT_ACTIVE : Trouble.VANISHED;
+    }
+
+    /** For how long it was seen in trouble. It does not grow while it is up again, nor while nobody reads the port. */
+    private long badMs() {
+        return seenBadNodeMs - sinceNodeMs;
     }
 
     /** Largest of what it moved in one direction over the last interval, bytes a second; NaN where unknown. */
@@ -211,13 +241,13 @@ final class PortWatch {
             }
         }
         stands = true;
-        long age = now.nodeMs() - sinceNodeMs;
-        boolean certain = trouble != Trouble.PEER_END;
+        long age = badMs();
+        boolean certain = lastTrouble != Trouble.PEER_END;
         return new Verdict(
                 IncidentKind.NIC_FAULT,
                 subject,
                 age >= CONFIRM_MS ? Standing.CONFIRMED : Standing.SUSPECTED,
-                trouble == Trouble.DOWN || trouble == Trouble.VANISHED ? Severity.CRITICAL : Severity.WARNING,
+                lastTrouble == Trouble.DOWN || lastTrouble == Trouble.VANISHED ? Severity.CRITICAL : Severity.WARNING,
                 age,
                 trouble.name(),
                 List.of(Suspect.newBuilder()
@@ -264,7 +294,7 @@ final class PortWatch {
             report.setTxBps((long) out);
         }
         if (down()) {
-            report.setDownMs((int) (now.nodeMs() - sinceNodeMs));
+            report.setDownMs((int) badMs());
         }
         return report.build();
     }

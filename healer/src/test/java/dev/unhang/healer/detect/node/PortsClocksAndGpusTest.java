@@ -77,10 +77,11 @@ class PortsClocksAndGpusTest {
     void aPortWithoutALinkBecauseOfTheOtherEndIsALowSuspicionOnly() {
         partition.seconds(5, A, nic(OperState.OPER_STATE_UP));
         partition.seconds(5, A, nic(OperState.OPER_STATE_LOWER_LAYER_DOWN));
+        partition.seconds(1, A, nic(OperState.OPER_STATE_UP));
 
         assertThat(nicFaults(Standing.CONFIRMED))
-                .singleElement()
-                .satisfies(finding ->
+                .isNotEmpty()
+                .allSatisfy(finding ->
                         assertThat(finding.getSuspects(0).getConfidence()).isEqualTo("low"));
     }
 
@@ -107,6 +108,53 @@ class PortsClocksAndGpusTest {
                         SourceFault.newBuilder().setSource("net").setStatus(ReadStatus.READ_STATUS_STUCK)));
         assertThat(partition.findings()).isEmpty();
         partition.seconds(5, A, sample -> {});
+        assertThat(nicFaults(Standing.CONFIRMED)).hasSize(1);
+    }
+
+    @Test
+    void aPortThatIsUpAgainBeforeItWasConfirmedIsNotConfirmedAfterwards() {
+        partition.seconds(5, A, nic(OperState.OPER_STATE_UP));
+        partition.seconds(3, A, nic(OperState.OPER_STATE_DOWN));
+        partition.seconds(5, A, nic(OperState.OPER_STATE_UP));
+
+        assertThat(nicFaults(Standing.SUSPECTED)).isNotEmpty();
+        assertThat(nicFaults(Standing.CONFIRMED)).isEmpty();
+        assertThat(nicFaults(Standing.WELL)).hasSize(1);
+    }
+
+    @Test
+    void aCardThatItsCollectorMissesIsAFaultAndAContainersDeviceIsNot() {
+        partition.seconds(
+                5,
+                A,
+                sample -> sample.addNics(Partition.nic(OperState.OPER_STATE_UP))
+                        .addNics(Partition.nic(OperState.OPER_STATE_UP).setId("virtual/veth12")));
+        partition.seconds(
+                4,
+                A,
+                sample -> sample.addNics(Partition.nic(OperState.OPER_STATE_NOT_PRESENT)
+                                .setStatus(ReadStatus.READ_STATUS_ABSENT))
+                        .addNics(Partition.nic(OperState.OPER_STATE_NOT_PRESENT)
+                                .setId("virtual/veth12")
+                                .setStatus(ReadStatus.READ_STATUS_ABSENT)));
+
+        assertThat(nicFaults(Standing.CONFIRMED))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.getEvidence(0))
+                        .isEqualTo("eth1 (0000:5c:00.0/0) of a was up and is not there any more"));
+    }
+
+    @Test
+    void aPortThatIsNotReadGetsNeitherWorseNorWell() {
+        Consumer<NodeSample.Builder> unread = sample ->
+                sample.addSources(SourceFault.newBuilder().setSource("net").setStatus(ReadStatus.READ_STATUS_PENDING));
+        partition.seconds(5, A, nic(OperState.OPER_STATE_UP));
+        partition.seconds(3, A, nic(OperState.OPER_STATE_DOWN));
+        partition.seconds(10, A, unread);
+        assertThat(nicFaults(Standing.CONFIRMED)).isEmpty();
+        assertThat(nicFaults(Standing.WELL)).isEmpty();
+
+        partition.seconds(1, A, nic(OperState.OPER_STATE_DOWN));
         assertThat(nicFaults(Standing.CONFIRMED)).hasSize(1);
     }
 

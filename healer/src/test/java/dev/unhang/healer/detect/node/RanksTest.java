@@ -12,6 +12,8 @@ import dev.unhang.events.v1.NodeSample;
 import dev.unhang.events.v1.OperState;
 import dev.unhang.events.v1.RankReading;
 import dev.unhang.events.v1.RankReport;
+import dev.unhang.events.v1.ReadStatus;
+import dev.unhang.events.v1.SourceFault;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -97,6 +99,29 @@ class RanksTest {
         partition.seconds(12, A, rank(96, 650, 0));
 
         assertThat(last().getActivity()).isEqualTo(ActivityClass.ACTIVITY_CLASS_WORK);
+    }
+
+    @Test
+    void aRankThatIsListedNoMoreIsGoneThoughTheEnvironmentOfSomeProcessesMayNotBeRead() {
+        train(20);
+        process = false;
+        partition.seconds(5, A, rank(0, 120, 0).andThen(unread(ReadStatus.READ_STATUS_NO_PERMISSION)));
+
+        assertThat(last().getActivity()).isEqualTo(ActivityClass.ACTIVITY_CLASS_GONE);
+    }
+
+    @Test
+    void aRankThatIsNotListedSinceTheProcessesWereNotReadIsNotGone() {
+        train(20);
+        process = false;
+        partition.seconds(5, A, rank(0, 120, 0).andThen(unread(ReadStatus.READ_STATUS_PENDING)));
+
+        assertThat(last().getActivity()).isNotEqualTo(ActivityClass.ACTIVITY_CLASS_GONE);
+    }
+
+    private static Consumer<NodeSample.Builder> unread(ReadStatus status) {
+        return sample ->
+                sample.addSources(SourceFault.newBuilder().setSource("process").setStatus(status));
     }
 
     @Test
