@@ -1,5 +1,6 @@
 package dev.unhang.lab;
 
+import dev.unhang.lab.bench.BenchCommand;
 import dev.unhang.lab.local.LocalCommand;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -68,7 +69,8 @@ public final class Main {
         Path home = Path.of(System.getProperty("unhang.home", "")).toAbsolutePath();
         CommandLine root = new CommandLine(new Root())
                 .addSubcommand(new LocalCommand(home, out, err, System.getenv()))
-                .addSubcommand(new Broker(out, err));
+                .addSubcommand(new Broker(out, err))
+                .addSubcommand(new BenchCommand(home, out, err));
         root.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         root.setErr(new PrintWriter(err, true, StandardCharsets.UTF_8));
         System.exit(root.execute(arguments));

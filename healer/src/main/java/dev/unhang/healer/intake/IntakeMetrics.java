@@ -1,5 +1,6 @@
 package dev.unhang.healer.intake;
 
+import com.google.protobuf.Message;
 import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Finding;
 import java.time.Duration;
@@ -28,6 +29,11 @@ public interface IntakeMetrics {
     /** This healer became the decider, or ceased to be. */
     default void deciding(boolean active) {}
 
-    /** From the broker's stamp of a telemetry record to its judgement here; two clocks, so for people only. */
-    default void judged(Duration sinceStamp) {}
+    /**
+     * A telemetry record of a node has been judged, and what was found is on its way to the inbox.
+     *
+     * @param node empty for a record that is no node's, as a pulse
+     * @param sinceStamp from the broker's stamp to now; two clocks, so for people only
+     */
+    default void judged(String node, Message message, Duration sinceStamp) {}
 }

@@ -93,13 +93,13 @@ final class OwnedPartition {
             metrics.recordRead(known.message().getDescriptorForType().getName());
             String node = record.key() == null ? "" : record.key();
             publish(detector.onRecord(node, known.message(), record.timestamp()), record.timestamp());
+            if (live) {
+                metrics.judged(node, known.message(), Duration.ofMillis(wallMs.getAsLong() - record.timestamp()));
+            }
         } else if (live) {
             leave(record, decoded);
         }
         position = record.offset() + 1;
-        if (live) {
-            metrics.judged(Duration.ofMillis(wallMs.getAsLong() - record.timestamp()));
-        }
     }
 
     /** All that was polled has been taken; the consumer stands at {@code next}, past markers and gaps. */

@@ -1,5 +1,6 @@
 package dev.unhang.healer.web;
 
+import com.google.protobuf.Message;
 import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.Incident;
@@ -189,7 +190,7 @@ public final class HealerMetrics implements IntakeMetrics, AutoCloseable {
 
     /** Below zero, since the two clocks differ, counts as zero. */
     @Override
-    public void judged(Duration sinceStamp) {
+    public void judged(String node, Message message, Duration sinceStamp) {
         decisionLatency.record(sinceStamp.isNegative() ? Duration.ZERO : sinceStamp);
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.IncidentKind;
+import dev.unhang.events.v1.Pulse;
 import dev.unhang.events.v1.Standing;
 import io.micrometer.core.instrument.Meter;
 import java.io.IOException;
@@ -46,8 +47,8 @@ class HealerMetricsTest {
         metrics.deadLetterWritten();
         metrics.skipped("dev.unhang.events.v1.Later");
         metrics.deciding(true);
-        metrics.judged(Duration.ofMillis(30));
-        metrics.judged(Duration.ofMillis(-30));
+        metrics.judged("node-1", Pulse.getDefaultInstance(), Duration.ofMillis(30));
+        metrics.judged("node-1", Pulse.getDefaultInstance(), Duration.ofMillis(-30));
     }
 
     @Test
