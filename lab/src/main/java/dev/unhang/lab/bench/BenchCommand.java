@@ -62,6 +62,8 @@ public final class BenchCommand implements Callable<Integer> {
         if (nodes < 1 || seconds < 1) {
             throw new ParameterException(spec.commandLine(), "--nodes and --seconds must be 1 or more");
         }
+        // What the daemons tell of their work would drown the table.
+        System.setProperty("org.slf4j.simpleLogger.log.dev.unhang", "error");
         Figures figures = new Figures(out);
         try {
             out.println("Machine: " + Machine.describe());
