@@ -124,7 +124,7 @@ public final class SlimSample {
         Map<Integer, Set<Integer>> pids = new HashMap<>();
         for (RankReading rank : sample.getRanksList()) {
             for (int gpu : rank.getGpusList()) {
-                if (gpu < sample.getGpusCount()) {
+                if (gpu >= 0 && gpu < sample.getGpusCount()) {
                     pids.computeIfAbsent(gpu, ignored -> new LinkedHashSet<>()).add(rank.getPid());
                 }
             }

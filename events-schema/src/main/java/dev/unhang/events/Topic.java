@@ -25,8 +25,11 @@ public enum Topic {
     /** The prefix that all topics carry unless {@code kafka.topic-prefix} says otherwise. */
     public static final String DEFAULT_PREFIX = "unhang.";
 
-    /** The largest record that may be written, in bytes; larger ones are refused by the broker. */
+    /** The largest record that may be written, in bytes as compressed; larger ones are refused by the broker. */
     public static final int MAX_RECORD_BYTES = 1 << 20;
+
+    /** A dead letter is a whole record of another topic, and says on top where it came from and what is wrong. */
+    public static final int MAX_DEAD_LETTER_BYTES = 2 * MAX_RECORD_BYTES;
 
     private enum Stamp {
         LOG_APPEND,
@@ -53,6 +56,11 @@ public enum Topic {
     /** How many partitions it has, on every broker. */
     public int partitions() {
         return partitions;
+    }
+
+    /** The largest record that the broker takes, in bytes as compressed. */
+    public int maxRecordBytes() {
+        return this == DEAD_LETTERS ? MAX_DEAD_LETTER_BYTES : MAX_RECORD_BYTES;
     }
 
     /** The topic settings that must hold; the lab alone may replace LogAppendTime by CreateTime. */

@@ -68,7 +68,7 @@ public final class Topics {
         for (Topic topic : Topic.values()) {
             if (!present.contains(topic.name(prefix))) {
                 Map<String, String> settings = new TreeMap<>(wanted(topic));
-                settings.put("max.message.bytes", Integer.toString(Topic.MAX_RECORD_BYTES));
+                settings.put("max.message.bytes", Integer.toString(topic.maxRecordBytes()));
                 if (replication == 3) {
                     settings.put("min.insync.replicas", "2");
                 }

@@ -69,7 +69,7 @@ class TopicsIT {
                     .forEach((key, value) -> assertThat(setting(topic, key))
                             .as(topic + " " + key)
                             .isEqualTo(value));
-            assertThat(setting(topic, "max.message.bytes")).isEqualTo(Integer.toString(Topic.MAX_RECORD_BYTES));
+            assertThat(setting(topic, "max.message.bytes")).isEqualTo(Integer.toString(topic.maxRecordBytes()));
         }
     }
 

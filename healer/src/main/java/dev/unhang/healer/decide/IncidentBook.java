@@ -44,9 +44,12 @@ final class IncidentBook {
         this.coverage = coverage;
     }
 
-    /** Takes a finding whose origin counts. */
+    /** Takes a finding whose origin counts. Of a kind or standing that only a newer healer knows, nothing can be made. */
     void hear(Turn turn, Finding said) {
         if (said.getStanding() != Standing.WELL && !Voices.stands(said)) {
+            return;
+        }
+        if (said.getKind() == IncidentKind.UNRECOGNIZED || said.getKind() == IncidentKind.INCIDENT_KIND_UNSPECIFIED) {
             return;
         }
         Incident muted = ledger.mutedBy(said);

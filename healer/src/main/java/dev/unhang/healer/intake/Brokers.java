@@ -1,5 +1,6 @@
 package dev.unhang.healer.intake;
 
+import dev.unhang.events.Topic;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -68,7 +69,10 @@ public record Brokers(String bootstrapServers, String prefix, Map<String, String
 
     /** Idempotent and not transactional: an open transaction would stall the readers of the inbox. */
     Producer<String, byte[]> plainProducer(String clientId) {
-        return new KafkaProducer<>(writing(clientId), new StringSerializer(), new ByteArraySerializer());
+        Map<String, Object> settings = writing(clientId);
+        // A record is as large as its broker took it only once it is compressed again: a dead letter must fit before.
+        settings.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Outbox.MOST_WHOLE_BYTES + Topic.MAX_RECORD_BYTES);
+        return new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
     }
 
     /** The decider's: one id for all healers of a prefix, so that initialising it fences the one before. */

@@ -6,6 +6,7 @@ import dev.unhang.events.Topic;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Callback;
@@ -28,6 +29,13 @@ import org.slf4j.LoggerFactory;
 final class Outbox implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
+
+    /** The longest value that a dead letter keeps whole; a topic holds records of 1 MiB, but compressed. */
+    static final int MOST_WHOLE_BYTES = 15 << 20;
+
+    /** What a dead letter keeps of a longer one. */
+    static final int KEPT_BYTES = 64 << 10;
+
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
 
     private final Producer<String, byte[]> producer;
@@ -56,7 +64,10 @@ final class Outbox implements AutoCloseable {
         send(record(topic, partition, message, stampMs), done);
     }
 
-    /** Keeps an unreadable record whole, with where it came from and why it could not be read. */
+    /**
+     * Keeps an unreadable record whole, with where it came from and why it could not be read. Of a value that is longer
+     * than {@link #MOST_WHOLE_BYTES} the beginning is kept, and the header {@code unhang-bytes} tells how long it was.
+     */
     void deadLetter(ConsumerRecord<String, byte[]> record, String reason, Runnable written) {
         RecordHeaders headers = new RecordHeaders(record.headers());
         add(headers, "unhang-reason", reason);
@@ -65,9 +76,14 @@ final class Outbox implements AutoCloseable {
         add(headers, "unhang-offset", Long.toString(record.offset()));
         add(headers, "unhang-by", healer);
         String topic = Topic.DEAD_LETTERS.name(prefix);
-        ProducerRecord<String, byte[]> whole =
-                new ProducerRecord<>(topic, 0, record.timestamp(), record.key(), record.value(), headers);
-        send(whole, (metadata, error) -> {
+        byte[] value = record.value();
+        if (value != null && value.length > MOST_WHOLE_BYTES) {
+            add(headers, "unhang-bytes", Integer.toString(value.length));
+            value = Arrays.copyOf(value, KEPT_BYTES);
+        }
+        ProducerRecord<String, byte[]> letter =
+                new ProducerRecord<>(topic, 0, record.timestamp(), record.key(), value, headers);
+        send(letter, (metadata, error) -> {
             if (error == null) {
                 written.run();
             } else if (error instanceof RecordTooLargeException) {

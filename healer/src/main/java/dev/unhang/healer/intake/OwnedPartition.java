@@ -6,6 +6,7 @@ import dev.unhang.events.Topic;
 import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.Learned;
+import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.Origin;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.healer.detect.node.PartitionDetector;
@@ -21,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One telemetry partition while this healer owns it. It begins by warming its detector up on records that the owner
- * before has judged, and publishes nothing. Then it says all that stands, then {@code Covered} with {@code first}, and
- * from there on what the detector finds; each second a pulse to the partition and a {@code Covered} to the inbox, each
+ * One telemetry partition while this healer owns it. It begins by warming its detector up on the records that the owner
+ * before has judged or may have judged, and says nothing of its own. Then it says all that stands, then {@code Covered}
+ * with {@code first}, and from there on what the detector finds; each second a pulse to the partition and a {@code Covered} to the inbox, each
  * minute what was learned. It tells that it covers only while its own pulses come back acknowledged, so an owner that
  * is cut off from its partition falls silent. Confined to the poll thread, but for acknowledgements.
  */
@@ -46,6 +47,7 @@ final class OwnedPartition {
     private final Outbox outbox;
     private final IntakeMetrics metrics;
     private final LongSupplier wallMs;
+    private final long passedOnUntil;
     private final long warmUntil;
     private final Deque<Mark> marks = new ArrayDeque<>();
     private long position;
@@ -61,13 +63,17 @@ final class OwnedPartition {
 
     /**
      * @param warmFrom offset of the first record that is read
-     * @param warmUntil offset of the first record that the owner before has not judged
+     * @param passedOnUntil the owner before has committed up to here: what nodes say to the decider from here on, and
+     *     what is unreadable, may not have been passed on
+     * @param warmUntil the partition's end when it was assigned. The owner before may have spoken of records up to here
+     *     and died before it committed: who says what stands at an earlier record unsays that for a moment
      * @param wallMs wall clock, for stamps and for people
      */
     OwnedPartition(
             Origin origin,
             PartitionDetector detector,
             long warmFrom,
+            long passedOnUntil,
             long warmUntil,
             Outbox outbox,
             IntakeMetrics metrics,
@@ -75,7 +81,8 @@ final class OwnedPartition {
         this.partition = origin.getPartition();
         this.origin = origin;
         this.detector = detector;
-        this.warmUntil = warmUntil;
+        this.passedOnUntil = passedOnUntil;
+        this.warmUntil = Math.max(passedOnUntil, warmUntil);
         this.position = warmFrom;
         this.outbox = outbox;
         this.metrics = metrics;
@@ -89,15 +96,18 @@ final class OwnedPartition {
         mark(record.offset());
         Codec.Decoded decoded = NodeKey.checked(record.key(), Codec.decode(record.headers(), record.value()));
         lastStampMs = record.timestamp();
+        Message message = null;
         if (decoded instanceof Codec.Decoded.Known known) {
-            metrics.recordRead(known.message().getDescriptorForType().getName());
-            String node = record.key() == null ? "" : record.key();
-            publish(detector.onRecord(node, known.message(), record.timestamp()), record.timestamp());
-            if (live) {
-                metrics.judged(node, known.message(), Duration.ofMillis(wallMs.getAsLong() - record.timestamp()));
-            }
-        } else if (live) {
+            message = known.message();
+            metrics.recordRead(message.getDescriptorForType().getName());
+        } else if (record.offset() >= passedOnUntil) {
             leave(record, decoded);
+        }
+        // Also what nobody can read makes time pass.
+        String node = record.key() == null ? "" : record.key();
+        publish(detector.onRecord(node, message, record.timestamp()), record);
+        if (live && message != null) {
+            metrics.judged(node, message, Duration.ofMillis(wallMs.getAsLong() - record.timestamp()));
         }
         position = record.offset() + 1;
     }
@@ -159,7 +169,7 @@ final class OwnedPartition {
             return;
         }
         live = true;
-        publish(detector.standing(), stamp());
+        detector.standing().forEach(message -> say(message, stamp()));
         outbox.toInbox(covered(true, 0), stamp());
         log.atDebug()
                 .addKeyValue("partition", partition)
@@ -167,16 +177,20 @@ final class OwnedPartition {
                 .log("this healer judges telemetry partition {} from offset {} on", partition, position);
     }
 
-    private void publish(List<Message> said, long stampMs) {
-        if (!live) {
-            return;
-        }
+    private void publish(List<Message> said, ConsumerRecord<String, byte[]> record) {
         for (Message message : said) {
-            if (message instanceof Finding finding) {
-                metrics.found(finding);
+            boolean ofDetector = message instanceof Finding || message instanceof NodeReport;
+            if (ofDetector ? live : record.offset() >= passedOnUntil) {
+                say(message, record.timestamp());
             }
-            outbox.toInbox(message, stampMs);
         }
+    }
+
+    private void say(Message message, long stampMs) {
+        if (message instanceof Finding finding) {
+            metrics.found(finding);
+        }
+        outbox.toInbox(message, stampMs);
     }
 
     private void leave(ConsumerRecord<String, byte[]> record, Codec.Decoded decoded) {

@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Owns some partitions of {@code unhang.telemetry} as a member of a group, and judges the nodes in them. What is found
  * is in the inbox before the offset is committed: at least once, and doubles are harmless because findings stand. A
- * partition that is taken over is read again from about two minutes before the committed offset, with nothing published.
+ * partition that is taken over is read again from about two minutes before the committed offset up to its end, with
+ * nothing published.
  * Confined to the poll thread.
  */
 public final class TelemetryIntake implements Turns {
@@ -187,7 +188,8 @@ public final class TelemetryIntake implements Turns {
                     .build();
             owned.put(
                     at,
-                    new OwnedPartition(origin, detectors.apply(origin), from, until, outbox, metrics, clock::millis));
+                    new OwnedPartition(
+                            origin, detectors.apply(origin), from, until, end, outbox, metrics, clock::millis));
             claims.put(at, new OffsetAndMetadata(until, new Bookmark(from, origin.getGeneration()).text()));
             consumer.seek(at, from);
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import dev.unhang.events.Codec;
+import dev.unhang.events.v1.Claim;
 import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.IncidentKind;
@@ -109,6 +110,72 @@ class IntakeTest {
     }
 
     @Test
+    void whatStandsIsSaidOnlyOnceAllIsJudgedThatTheOwnerBeforeMayHaveSpokenOf() {
+        TelemetryIntake intake = owner(new Bookmark(0, 0), 2, 4);
+        for (int offset = 0; offset < 4; offset++) {
+            assertThat(inbox()).as("said before offset %s", offset).isEmpty();
+            consumer.addRecord(telemetry(offset, sample(offset + 1)));
+            intake.turn();
+        }
+        assertThat(inbox()).last().isInstanceOfSatisfying(Covered.class, covered -> {
+            assertThat(covered.getFirst()).isTrue();
+            assertThat(covered.getJudgedOffset()).isEqualTo(4);
+        });
+    }
+
+    @Test
+    void whatANodeSaysToTheDeciderIsPassedOnFromTheCommittedOffsetOn() {
+        TelemetryIntake intake = owner(new Bookmark(0, 0), 1, 3);
+        for (int offset = 0; offset < 2; offset++) {
+            consumer.addRecord(
+                    telemetry(offset, Claim.newBuilder().setCommandId("c" + offset).build()));
+        }
+        intake.turn();
+        assertThat(inbox()).containsExactly(Claim.newBuilder().setCommandId("c1").build());
+    }
+
+    @Test
+    void whatIsUnreadableMakesTimePassAndANodesWordNeedsItsName() {
+        TelemetryIntake intake = owner(new Bookmark(0, 0), 0, 3);
+        byte[] garbage = "garbage".getBytes(StandardCharsets.UTF_8);
+        NodeSample sample = sample(1);
+        consumer.addRecord(record(TELEMETRY, 0, "n1", garbage, new RecordHeaders()));
+        consumer.addRecord(record(TELEMETRY, 1, "n1", garbage, headers(sample)));
+        consumer.addRecord(record(TELEMETRY, 2, null, sample.toByteArray(), headers(sample)));
+        intake.turn();
+        assertThat(reasons())
+                .satisfiesExactly(
+                        first -> assertThat(first).isEqualTo("no ce_type header"),
+                        second -> assertThat(second).startsWith("dev.unhang.events.v1.NodeSample of 7 bytes: "),
+                        third -> assertThat(third).isEqualTo("NodeSample without a key, which must be its node"));
+        assertThat(inbox()).singleElement().isInstanceOfSatisfying(Covered.class, covered -> {
+            assertThat(covered.getLogTimeMs()).isEqualTo(2_000);
+            assertThat(covered.getUnreadable()).isEqualTo(3);
+            assertThat(covered.getNodes()).isZero();
+        });
+    }
+
+    @Test
+    void ofARecordThatNoTopicHoldsADeadLetterKeepsTheBeginningAndItsLength() {
+        TelemetryIntake intake = owner(new Bookmark(0, 0), 0, 2);
+        byte[] most = new byte[Outbox.MOST_WHOLE_BYTES];
+        byte[] more = new byte[Outbox.MOST_WHOLE_BYTES + 1];
+        more[0] = 7;
+        consumer.addRecord(record(TELEMETRY, 0, "n1", most, new RecordHeaders()));
+        consumer.addRecord(record(TELEMETRY, 1, "n1", more, new RecordHeaders()));
+        intake.turn();
+        assertThat(letters()).satisfiesExactly(
+                whole -> {
+                    assertThat(whole.value()).hasSize(Outbox.MOST_WHOLE_BYTES);
+                    assertThat(whole.headers().lastHeader("unhang-bytes")).isNull();
+                },
+                cut -> {
+                    assertThat(cut.value()).hasSize(Outbox.KEPT_BYTES).startsWith(7);
+                    assertThat(text(cut, "unhang-bytes")).isEqualTo(Integer.toString(more.length));
+                });
+    }
+
+    @Test
     void theClaimOfAGenerationIsCommittedBeforeAnythingIsSaid() {
         owner(new Bookmark(0, 3), 2, 2);
         assertThat(plain.history()).isEmpty();
@@ -143,13 +210,10 @@ class IntakeTest {
         intake.turn();
         assertThat(deadLetters).isEqualTo(1);
         assertThat(skipped).isEqualTo(1);
-        ProducerRecord<String, byte[]> letter = plain.history().stream()
-                .filter(record -> record.topic().equals("unhang.dead-letters"))
-                .findFirst()
-                .orElseThrow();
-        assertThat(letter.value()).isEqualTo(garbage);
-        assertThat(new String(letter.headers().lastHeader("unhang-reason").value(), StandardCharsets.UTF_8))
-                .isEqualTo("no ce_type header");
+        assertThat(letters())
+                .singleElement()
+                .satisfies(letter -> assertThat(letter.value()).isEqualTo(garbage));
+        assertThat(reasons()).containsExactly("no ce_type header");
         assertThat(committed().offset()).isEqualTo(3);
     }
 
@@ -261,6 +325,20 @@ class IntakeTest {
 
     private List<Message> inbox() {
         return messages("unhang.inbox", plain);
+    }
+
+    private List<ProducerRecord<String, byte[]>> letters() {
+        return plain.history().stream()
+                .filter(record -> record.topic().equals("unhang.dead-letters"))
+                .toList();
+    }
+
+    private List<String> reasons() {
+        return letters().stream().map(letter -> text(letter, "unhang-reason")).toList();
+    }
+
+    private static String text(ProducerRecord<String, byte[]> record, String header) {
+        return new String(record.headers().lastHeader(header).value(), StandardCharsets.UTF_8);
     }
 
     private List<Message> all() {

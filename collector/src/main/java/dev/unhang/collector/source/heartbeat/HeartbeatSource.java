@@ -94,7 +94,7 @@ public final class HeartbeatSource implements Source {
             while (!from.isClosed()) {
                 packet.setLength(buffer.length);
                 from.receive(packet);
-                intake.accept(buffer, packet.getLength(), monoNs.getAsLong());
+                intake.accept(packet.getSocketAddress(), buffer, packet.getLength(), monoNs.getAsLong());
             }
         } catch (IOException e) {
             // Closed, or broken: the next read finds the thread gone and opens the socket again.

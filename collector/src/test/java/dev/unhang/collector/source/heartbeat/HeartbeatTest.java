@@ -22,9 +22,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HeartbeatTest {
 
     private static final long SECOND = 1_000_000_000L;
+    private static final InetSocketAddress SOCKET = new InetSocketAddress(1023);
 
     private final HeartbeatTable table = new HeartbeatTable();
     private final HeartbeatIntake intake = new HeartbeatIntake(table, 0);
+    private int nextSocket;
 
     @Test
     void aHeartbeatIsReadWhole() {
@@ -91,7 +93,7 @@ class HeartbeatTest {
         for (int i = 0; i < 2000; i++) {
             byte[] bytes = new byte[random.nextInt(200)];
             random.nextBytes(bytes);
-            intake.accept(bytes, bytes.length, i * SECOND);
+            intake.accept(SOCKET, bytes, bytes.length, i * SECOND);
         }
 
         assertThat(table.beats()).as("seed %s", seed).isEmpty();
@@ -137,6 +139,19 @@ class HeartbeatTest {
         assertThat(table.beats()).extracting(Beat::step).containsExactlyInAnyOrder(40L, 5L);
         send("{'v':1,'pid':1,'seq':61,'step':61}", 2 * SECOND);
         assertThat(table.beats()).extracting(Beat::step).containsExactlyInAnyOrder(61L, 5L);
+    }
+
+    @Test
+    void oneSocketThatFloodsWithAnythingIsCutAndTheOthersAreHeard() {
+        byte[] rubbish = "rubbish".getBytes(StandardCharsets.UTF_8);
+        for (int i = 0; i < 100_000; i++) {
+            intake.accept(SOCKET, rubbish, rubbish.length, SECOND);
+        }
+        send("{'v':1,'pid':2,'seq':1,'step':5}", SECOND);
+
+        assertThat(table.beats()).extracting(Beat::step).containsExactly(5L);
+        assertThat(intake.losses())
+                .containsExactly(loss("heartbeat-garbage", 400), loss("heartbeat-rate", 100_000 - 400));
     }
 
     @Test
@@ -191,7 +206,7 @@ class HeartbeatTest {
 
     private void send(String json, long nowNs) {
         byte[] bytes = json.replace('\'', '"').getBytes(StandardCharsets.UTF_8);
-        intake.accept(bytes, bytes.length, nowNs);
+        intake.accept(new InetSocketAddress(1024 + nextSocket++ % 50_000), bytes, bytes.length, nowNs);
     }
 
     private static Loss loss(String kind, long count) {

@@ -240,7 +240,7 @@ final class GpuWatch {
         GpuReport.Builder report = GpuReport.newBuilder()
                 .setUuid(uuid)
                 .setActivity(present ? activity : ActivityClass.ACTIVITY_CLASS_GONE)
-                .setStatus(present ? last.getStatus() : ReadStatus.READ_STATUS_ABSENT)
+                .setStatusValue(present ? last.getStatusValue() : ReadStatus.READ_STATUS_ABSENT_VALUE)
                 .addAllPids(last.getPidsList());
         if (hasUtil()) {
             report.setUtil(last.getUtil());

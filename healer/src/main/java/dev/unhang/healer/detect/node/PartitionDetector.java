@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Judges all nodes of one telemetry partition. A pure function of the records given to it, in order: the owner of the
@@ -50,9 +51,10 @@ public final class PartitionDetector {
      * results that it passes on.
      *
      * @param node the record's key; empty for a pulse or what was learned
+     * @param message null for a record that could not be read: log time passes all the same
      * @param stampMs the broker's stamp of the record
      */
-    public List<Message> onRecord(String node, Message message, long stampMs) {
+    public List<Message> onRecord(String node, @Nullable Message message, long stampMs) {
         long before = logTime.lastStampMs();
         long now = logTime.advance(stampMs);
         if (before > 0 && stampMs - before > STANDSTILL_MS) {

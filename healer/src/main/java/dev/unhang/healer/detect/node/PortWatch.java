@@ -117,7 +117,8 @@ final class PortWatch {
         if (!read) {
             return;
         }
-        state = reading.getState();
+        // A state that only a newer collector knows tells nothing.
+        state = reading.getState() == OperState.UNRECOGNIZED ? OperState.OPER_STATE_UNKNOWN : reading.getState();
         adminUp = !reading.hasAdminUp() || reading.getAdminUp();
         carrierChanges = reading.getCarrierChanges();
         nicWasUp |= state == OperState.OPER_STATE_UP || (state == OperState.OPER_STATE_UNKNOWN && bytes(rx, tx) > 0);

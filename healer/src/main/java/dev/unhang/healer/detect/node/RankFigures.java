@@ -23,7 +23,7 @@ record RankFigures(
         if (last.hasStep()) {
             report.setStep(last.getStep());
         }
-        report.setPhase(last.getPhase()).setTracerPid(last.getTracerPid()).setThreadsD(last.getThreadsD());
+        report.setPhaseValue(last.getPhaseValue()).setTracerPid(last.getTracerPid()).setThreadsD(last.getThreadsD());
         if (last.hasProgressAgeMs()) {
             report.setProgressAgeMs(last.getProgressAgeMs());
         }

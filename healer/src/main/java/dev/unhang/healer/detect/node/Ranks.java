@@ -40,7 +40,7 @@ final class Ranks {
             Now now) {
         seen.clear();
         for (RankReading reading : sample.getRanksList()) {
-            JobIdentity job = reading.getJob() < sample.getJobsCount()
+            JobIdentity job = reading.getJob() >= 0 && reading.getJob() < sample.getJobsCount()
                     ? sample.getJobs(reading.getJob())
                     : JobIdentity.getDefaultInstance();
             if (job.getMode().equals(OFF)) {
@@ -105,7 +105,7 @@ final class Ranks {
     }
 
     private static List<GpuWatch> used(RankReading reading, List<GpuWatch> gpus) {
-        if (reading.getGpusCount() == 1 && reading.getGpus(0) < gpus.size()) {
+        if (reading.getGpusCount() == 1 && reading.getGpus(0) >= 0 && reading.getGpus(0) < gpus.size()) {
             return gpus.get(reading.getGpus(0)).alone;
         }
         List<GpuWatch> used = new ArrayList<>(reading.getGpusCount());
@@ -140,7 +140,7 @@ final class Ranks {
             hash = 31 * hash + rank.pid;
             hash = 31 * hash + rank.activity().getNumber();
             hash = 31 * hash + rank.state();
-            hash = 31 * hash + rank.phase().getNumber();
+            hash = 31 * hash + rank.phase().ordinal();
             hash = 31 * hash + (rank.armed() ? 2 : 1) + (rank.traced() ? 4 : 0);
         }
         return hash;
