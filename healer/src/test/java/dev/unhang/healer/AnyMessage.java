@@ -31,7 +31,18 @@ final class AnyMessage {
             "pause",
             "x".repeat(5_000));
     private static final long[] NUMBERS = {
-        0, 1, 2, 3, 79, -1, 1_000, 60_000, 1_000_000_000L, Integer.MAX_VALUE, Integer.MIN_VALUE, Long.MAX_VALUE,
+        0,
+        1,
+        2,
+        3,
+        79,
+        -1,
+        1_000,
+        60_000,
+        1_000_000_000L,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE,
+        Long.MAX_VALUE,
         Long.MIN_VALUE
     };
     private static final double[] FRACTIONS = {0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.MAX_VALUE};
@@ -75,8 +86,8 @@ final class AnyMessage {
             case BYTE_STRING -> ByteString.copyFrom(new byte[random.nextBoolean() ? 16 : random.nextInt(3)]);
             case ENUM ->
                 field.getEnumType()
-                        .findValueByNumberCreatingIfUnknown(random.nextInt(
-                                field.getEnumType().getValues().size() + 3));
+                        .findValueByNumberCreatingIfUnknown(
+                                random.nextInt(field.getEnumType().getValues().size() + 3));
             case MESSAGE -> fill(of.newBuilderForField(field), depth + 1).build();
         };
     }

@@ -81,9 +81,11 @@ class AnyRecordTest {
                 said.addAll(detector.onRecord("well", sample(i), stampMs));
             }
             Message drawn = read(any.like(TELEMETRY.get(random.nextInt(TELEMETRY.size()))));
-            // What was learned of a node is believed: only owners write it, so here it is never of the node that is well.
+            // What was learned of a node is believed: only owners write it, so here it is never of the node that is
+            // well.
             said.addAll(detector.onRecord("n" + random.nextInt(3), drawn, stampMs));
-            detector.learnedIfDue().ifPresent(learned -> assertThat(read(learned)).isEqualTo(learned));
+            detector.learnedIfDue()
+                    .ifPresent(learned -> assertThat(read(learned)).isEqualTo(learned));
             detector.standing().forEach(AnyRecordTest::read);
         }
         for (int i = 0; i < 20; i++) {
@@ -152,8 +154,8 @@ class AnyRecordTest {
 
     /** As it comes from the log. */
     private static Message read(Message message) {
-        Codec.Decoded decoded = Codec.decode(
-                Codec.headers(message, "id", "/nodes/n1", Instant.EPOCH), message.toByteArray());
+        Codec.Decoded decoded =
+                Codec.decode(Codec.headers(message, "id", "/nodes/n1", Instant.EPOCH), message.toByteArray());
         return ((Codec.Decoded.Known) decoded).message();
     }
 }

@@ -67,7 +67,9 @@ class BadInputIT {
 
     /** A bad record and what its reason begins with; null where it is skipped as a newer version's. */
     private record Bad(
-            RecordHeaders headers, byte @Nullable [] value, @Nullable String reason) {}
+            RecordHeaders headers,
+            byte @Nullable [] value,
+            @Nullable String reason) {}
 
     @Test
     void whatNobodyCanReadIsKeptAndCountedAndStopsNothing() throws Exception {
@@ -167,27 +169,26 @@ class BadInputIT {
         List<Bad> bad = new ArrayList<>(bad().values());
         bad.removeIf(each -> each.reason() == null);
         for (ProducerRecord<String, byte[]> record : sent) {
-            assertThat(letters)
-                    .as("a letter of %s", record.headers())
-                    .anySatisfy(letter -> {
-                        assertThat(text(letter, "unhang-topic")).isEqualTo(record.topic());
-                        assertThat(Arrays.equals(letter.value(), record.value())).isTrue();
-                        assertThat(letter.key()).isEqualTo(record.key());
-                        for (Header header : record.headers()) {
-                            assertThat(letter.headers().lastHeader(header.key())).isEqualTo(header);
-                        }
-                        assertThat(text(letter, "unhang-by")).isEqualTo("healer-1");
-                        assertThat(text(letter, "unhang-offset")).matches("\\d+");
-                        String reason = text(letter, "unhang-reason");
-                        assertThat(record.key() == null
+            assertThat(letters).as("a letter of %s", record.headers()).anySatisfy(letter -> {
+                assertThat(text(letter, "unhang-topic")).isEqualTo(record.topic());
+                assertThat(Arrays.equals(letter.value(), record.value())).isTrue();
+                assertThat(letter.key()).isEqualTo(record.key());
+                for (Header header : record.headers()) {
+                    assertThat(letter.headers().lastHeader(header.key())).isEqualTo(header);
+                }
+                assertThat(text(letter, "unhang-by")).isEqualTo("healer-1");
+                assertThat(text(letter, "unhang-offset")).matches("\\d+");
+                String reason = text(letter, "unhang-reason");
+                assertThat(
+                                record.key() == null
                                         ? reason.startsWith("NodeSample without a key")
                                         : bad.stream()
                                                 .filter(each -> Arrays.equals(each.value(), record.value())
                                                         && each.headers().equals(record.headers()))
                                                 .anyMatch(each -> reason.startsWith(String.valueOf(each.reason()))))
-                                .as("reason '%s'", reason)
-                                .isTrue();
-                    });
+                        .as("reason '%s'", reason)
+                        .isTrue();
+            });
         }
     }
 
@@ -232,13 +233,7 @@ class BadInputIT {
 
     private static KafkaProducer<String, byte[]> producer(String brokers, String compression) {
         return new KafkaProducer<>(
-                Map.of(
-                        "bootstrap.servers",
-                        brokers,
-                        "max.request.size",
-                        2 * TEN_MB,
-                        "compression.type",
-                        compression),
+                Map.of("bootstrap.servers", brokers, "max.request.size", 2 * TEN_MB, "compression.type", compression),
                 new StringSerializer(),
                 new ByteArraySerializer());
     }

@@ -29,7 +29,9 @@ final class JournalHistory {
         for (JournalEntry entry : journal) {
             boolean later = entry.getInboxOffset() > last.getInboxOffset()
                     || entry.getInboxOffset() == last.getInboxOffset() && entry.getIndex() == last.getIndex() + 1;
-            assertThat(later).as("decided once and in order: %s after %s", entry, last).isTrue();
+            assertThat(later)
+                    .as("decided once and in order: %s after %s", entry, last)
+                    .isTrue();
             assertThat(entry.getEpoch()).isGreaterThanOrEqualTo(last.getEpoch());
             last = entry;
             if (!entry.getIncident().isEmpty()) {
@@ -46,7 +48,8 @@ final class JournalHistory {
         List<IncidentState> states = new ArrayList<>();
         for (JournalEntry entry : journal) {
             boolean about = entry.getChangesList().stream()
-                    .anyMatch(change -> change.getValue().getIncident().getSubject().equals(subject));
+                    .anyMatch(change ->
+                            change.getValue().getIncident().getSubject().equals(subject));
             if (about && entry.getFrom() != entry.getTo()) {
                 states.add(entry.getTo());
             }

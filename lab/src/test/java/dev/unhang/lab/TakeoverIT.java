@@ -139,7 +139,9 @@ class TakeoverIT {
         }
         for (String node : faulty) {
             List<IncidentState> way = JournalHistory.of(journal, subject(node));
-            assertThat(way).as("the way of the incident on %s", node).startsWith(usual.get(0), usual.get(1), usual.get(2));
+            assertThat(way)
+                    .as("the way of the incident on %s", node)
+                    .startsWith(usual.get(0), usual.get(1), usual.get(2));
             assertThat(way).as("the way of the incident on %s", node).hasSizeLessThanOrEqualTo(4);
             if (TO_THE_END) {
                 assertThat(way).as("the way of the incident on %s", node).isEqualTo(usual);

@@ -4,6 +4,7 @@ import dev.unhang.events.Topics;
 import dev.unhang.events.Topics.WrongTopicsException;
 import dev.unhang.healer.detect.node.PartitionDetector;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class Intake implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Intake.class);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(1);
     private static final long ASK_AGAIN_MS = 2_000;
     private static final long REPORT_EVERY_NS = 60_000_000_000L;
 
@@ -106,8 +108,8 @@ public final class Intake implements AutoCloseable {
     }
 
     private void begin() {
-        try (Admin admin = Admin.create(brokers.client())) {
-            if (awaitTopics(new Topics(admin, brokers.prefix()))) {
+        try {
+            if (awaitTopics()) {
                 startRoles();
             }
         } catch (RuntimeException e) {
@@ -115,12 +117,12 @@ public final class Intake implements AutoCloseable {
         }
     }
 
-    private boolean awaitTopics(Topics wanted) {
+    private boolean awaitTopics() {
         long reportedNs = nanos.getAsLong() - REPORT_EVERY_NS;
         while (closing.getCount() > 0) {
             Exception failure;
             try {
-                wanted.ensure();
+                ensureTopics();
                 return true;
             } catch (WrongTopicsException e) {
                 end(e.getMessage() == null ? "wrong topics" : e.getMessage(), null);
@@ -130,9 +132,9 @@ public final class Intake implements AutoCloseable {
             } catch (InterruptedException e) {
                 return false;
             }
-            Throwable cause =
-                    failure instanceof ExecutionException && failure.getCause() != null ? failure.getCause() : failure;
-            trouble = "the brokers " + brokers.bootstrapServers() + " do not answer: " + cause;
+            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+            trouble = "the brokers " + brokers.bootstrapServers() + " do not answer"
+                    + (cause.getMessage() == null ? "" : ": " + cause.getMessage());
             if (nanos.getAsLong() - reportedNs >= REPORT_EVERY_NS) {
                 reportedNs = nanos.getAsLong();
                 log.warn("{}; waiting for them", trouble);
@@ -146,6 +148,18 @@ public final class Intake implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** A name that does not resolve fails the constructor, so there is a client for each try. */
+    private void ensureTopics()
+            throws WrongTopicsException, ExecutionException, TimeoutException, InterruptedException {
+        Admin admin = Admin.create(brokers.client());
+        try {
+            new Topics(admin, brokers.prefix()).ensure();
+        } finally {
+            // Without a limit it waits a minute for the answers of a broker that is not there.
+            admin.close(CLOSE_WITHIN);
+        }
     }
 
     private void startRoles() {

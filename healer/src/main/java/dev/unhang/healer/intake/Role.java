@@ -11,6 +11,7 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * A thread that repeats the passes of a poll loop. What Kafka throws (a broker that is gone, a producer that another
@@ -21,7 +22,6 @@ final class Role implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Role.class);
     private static final long AGAIN_MS = 1_000;
-    private static final long REPORT_EVERY_NS = 60_000_000_000L;
     private static final long CLOSE_WITHIN_MS = 20_000;
 
     private final String name;
@@ -31,8 +31,7 @@ final class Role implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private volatile @Nullable Turns current;
-    private @Nullable String lastTrouble;
-    private long lastReportNs;
+    private final Troubles troubles = new Troubles();
 
     Role(String name, Supplier<? extends Turns> opens, Consumer<RuntimeException> broken, LongSupplier nanos) {
         this.name = name;
@@ -99,14 +98,7 @@ final class Role implements AutoCloseable {
 
     private void report(KafkaException e) {
         Throwable cause = e instanceof ApiException || e.getCause() == null ? e : e.getCause();
-        String trouble = cause.toString();
-        long nowNs = nanos.getAsLong();
-        if (!trouble.equals(lastTrouble) || nowNs - lastReportNs >= REPORT_EVERY_NS) {
-            lastTrouble = trouble;
-            lastReportNs = nowNs;
-            log.warn("{} lost its place and begins anew from the log: {}", name, trouble);
-        } else {
-            log.debug("{} begins anew again: {}", name, trouble);
-        }
+        log.atLevel(troubles.aloud(cause, nanos.getAsLong()) ? Level.WARN : Level.DEBUG)
+                .log("{} lost its place and begins anew from the log: {}", name, cause.toString());
     }
 }

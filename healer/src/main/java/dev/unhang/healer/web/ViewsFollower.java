@@ -4,6 +4,7 @@ import dev.unhang.events.Codec;
 import dev.unhang.events.Topic;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.StateValue;
+import dev.unhang.healer.intake.Troubles;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
@@ -29,6 +30,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Feeds the {@link Views} from the log: one consumer without a group, on one thread of its own. The state is read from
@@ -56,6 +58,7 @@ public final class ViewsFollower implements AutoCloseable {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
     private volatile @Nullable Consumer<byte[], byte[]> consumer;
+    private final Troubles troubles = new Troubles();
     private final AtomicLong unreadable = new AtomicLong();
 
     ViewsFollower(
@@ -128,7 +131,6 @@ public final class ViewsFollower implements AutoCloseable {
     }
 
     private void run() {
-        String told = "";
         while (stopped.getCount() > 0) {
             try (Consumer<byte[], byte[]> opened = consumers.get()) {
                 consumer = opened;
@@ -137,11 +139,11 @@ public final class ViewsFollower implements AutoCloseable {
                 return;
             } catch (TimeoutException e) {
                 views.behind("Kafka does not answer: " + e.getMessage());
-                told = tell(told, e);
+                tell(e);
             } catch (KafkaException e) {
                 views.clear();
                 views.behind("the log cannot be read: " + e.getMessage());
-                told = tell(told, e);
+                tell(e);
             } finally {
                 consumer = null;
             }
@@ -156,11 +158,9 @@ public final class ViewsFollower implements AutoCloseable {
         }
     }
 
-    private static String tell(String told, KafkaException e) {
-        String now = String.valueOf(e.getMessage());
-        log.atLevel(now.equals(told) ? org.slf4j.event.Level.DEBUG : org.slf4j.event.Level.WARN)
-                .log("the views cannot follow the log, they try again each second: {}", now);
-        return now;
+    private void tell(KafkaException e) {
+        log.atLevel(troubles.aloud(e, nanos.getAsLong()) ? Level.WARN : Level.DEBUG)
+                .log("the views cannot follow the log, they try again each second: {}", e.getMessage());
     }
 
     private void follow(Consumer<byte[], byte[]> opened) {

@@ -127,11 +127,12 @@ class IntakeTest {
     void whatANodeSaysToTheDeciderIsPassedOnFromTheCommittedOffsetOn() {
         TelemetryIntake intake = owner(new Bookmark(0, 0), 1, 3);
         for (int offset = 0; offset < 2; offset++) {
-            consumer.addRecord(
-                    telemetry(offset, Claim.newBuilder().setCommandId("c" + offset).build()));
+            consumer.addRecord(telemetry(
+                    offset, Claim.newBuilder().setCommandId("c" + offset).build()));
         }
         intake.turn();
-        assertThat(inbox()).containsExactly(Claim.newBuilder().setCommandId("c1").build());
+        assertThat(inbox())
+                .containsExactly(Claim.newBuilder().setCommandId("c1").build());
     }
 
     @Test
@@ -164,15 +165,17 @@ class IntakeTest {
         consumer.addRecord(record(TELEMETRY, 0, "n1", most, new RecordHeaders()));
         consumer.addRecord(record(TELEMETRY, 1, "n1", more, new RecordHeaders()));
         intake.turn();
-        assertThat(letters()).satisfiesExactly(
-                whole -> {
-                    assertThat(whole.value()).hasSize(Outbox.MOST_WHOLE_BYTES);
-                    assertThat(whole.headers().lastHeader("unhang-bytes")).isNull();
-                },
-                cut -> {
-                    assertThat(cut.value()).hasSize(Outbox.KEPT_BYTES).startsWith(7);
-                    assertThat(text(cut, "unhang-bytes")).isEqualTo(Integer.toString(more.length));
-                });
+        assertThat(letters())
+                .satisfiesExactly(
+                        whole -> {
+                            assertThat(whole.value()).hasSize(Outbox.MOST_WHOLE_BYTES);
+                            assertThat(whole.headers().lastHeader("unhang-bytes"))
+                                    .isNull();
+                        },
+                        cut -> {
+                            assertThat(cut.value()).hasSize(Outbox.KEPT_BYTES).startsWith(7);
+                            assertThat(text(cut, "unhang-bytes")).isEqualTo(Integer.toString(more.length));
+                        });
     }
 
     @Test

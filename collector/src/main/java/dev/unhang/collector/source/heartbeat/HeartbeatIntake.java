@@ -37,8 +37,8 @@ final class HeartbeatIntake {
 
     /** {@code from}: the socket that sent it. */
     synchronized void accept(SocketAddress from, byte[] bytes, int length, long nowNs) {
-        TokenBucket socket = sockets.computeIfAbsent(
-                from, sender -> new TokenBucket(SOCKET_PER_SECOND, SOCKET_BURST, nowNs));
+        TokenBucket socket =
+                sockets.computeIfAbsent(from, sender -> new TokenBucket(SOCKET_PER_SECOND, SOCKET_BURST, nowNs));
         if (!socket.take(nowNs) || !all.take(nowNs)) {
             tooMany++;
             return;

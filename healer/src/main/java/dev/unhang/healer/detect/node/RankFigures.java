@@ -23,7 +23,9 @@ record RankFigures(
         if (last.hasStep()) {
             report.setStep(last.getStep());
         }
-        report.setPhaseValue(last.getPhaseValue()).setTracerPid(last.getTracerPid()).setThreadsD(last.getThreadsD());
+        report.setPhaseValue(last.getPhaseValue())
+                .setTracerPid(last.getTracerPid())
+                .setThreadsD(last.getThreadsD());
         if (last.hasProgressAgeMs()) {
             report.setProgressAgeMs(last.getProgressAgeMs());
         }

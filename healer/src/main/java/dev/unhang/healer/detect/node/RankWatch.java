@@ -285,8 +285,9 @@ final class RankWatch {
         return last.getTracerPid() != 0;
     }
 
-    Phase phase() {
-        return last.getPhase();
+    /** As a number, since a newer collector may tell one that has no name here. */
+    int phase() {
+        return last.getPhaseValue();
     }
 
     /** Progress has stood longer than a few of its own steps. */

@@ -140,7 +140,7 @@ final class Ranks {
             hash = 31 * hash + rank.pid;
             hash = 31 * hash + rank.activity().getNumber();
             hash = 31 * hash + rank.state();
-            hash = 31 * hash + rank.phase().ordinal();
+            hash = 31 * hash + rank.phase();
             hash = 31 * hash + (rank.armed() ? 2 : 1) + (rank.traced() ? 4 : 0);
         }
         return hash;
