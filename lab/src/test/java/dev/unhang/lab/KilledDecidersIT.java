@@ -47,13 +47,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Deciders are killed with -9 under load, also in the middle of a step. At the end the journal must be what one decider
- * that was never killed decides on the same inbox: nothing twice, nothing lost, nothing else.
+ * Deciders without nodes are killed with -9 under a load of 200 findings a second, also in the middle of a step: what
+ * {@link TakeoverIT} shows with whole healers and real nodes is shown here to the last entry. At the end the journal must
+ * be what one decider that was never killed decides on the same inbox: nothing twice, nothing lost, nothing else.
  */
 class KilledDecidersIT {
 
     private static final String PREFIX = "takeover.";
-    private static final int KILLS = 10;
+    private static final int KILLS = Integer.getInteger("unhang.takeover.kills", 3);
     private static final int NODES = 40;
     private static final int FINDINGS_A_TENTH = 20;
     private static final Duration MOST = Duration.ofSeconds(10);
@@ -62,7 +63,7 @@ class KilledDecidersIT {
     Path folder;
 
     @Test
-    void decidersThatAreKilledTenTimesUnderLoadDecideWhatOneWouldHaveDecided() throws Exception {
+    void decidersThatAreKilledUnderLoadDecideWhatOneWouldHaveDecided() throws Exception {
         try (KafkaProcess kafka = new KafkaProcess(folder.resolve("kafka"), "127.0.0.1", 0)) {
             kafka.start();
             String bootstrap = kafka.bootstrapServers();
