@@ -28,7 +28,7 @@ final class JournalHistory {
         JournalEntry last = JournalEntry.newBuilder().setInboxOffset(-1).build();
         for (JournalEntry entry : journal) {
             boolean later = entry.getInboxOffset() > last.getInboxOffset()
-                    || entry.getInboxOffset() == last.getInboxOffset() && entry.getIndex() == last.getIndex() + 1;
+                    || (entry.getInboxOffset() == last.getInboxOffset() && entry.getIndex() == last.getIndex() + 1);
             assertThat(later)
                     .as("decided once and in order: %s after %s", entry, last)
                     .isTrue();

@@ -148,7 +148,7 @@ class IntakeTest {
                 .satisfiesExactly(
                         first -> assertThat(first).isEqualTo("no ce_type header"),
                         second -> assertThat(second).startsWith("dev.unhang.events.v1.NodeSample of 7 bytes: "),
-                        third -> assertThat(third).isEqualTo("NodeSample without a key, which must be its node"));
+                        third -> assertThat(third).isEqualTo("no key: a record of telemetry is keyed by its node"));
         assertThat(inbox()).singleElement().isInstanceOfSatisfying(Covered.class, covered -> {
             assertThat(covered.getLogTimeMs()).isEqualTo(2_000);
             assertThat(covered.getUnreadable()).isEqualTo(3);
