@@ -17,9 +17,9 @@ record HealerProbe(int port, String token) {
         return !get("/readyz").isEmpty();
     }
 
-    /** Whether it knows a node, any node. */
+    /** Whether it watches a node, any node, now: one that it only knew before does not count. */
     boolean watches() {
-        return get("/api/v1/nodes").replace(" ", "").contains("\"node\":\"");
+        return get("/api/v1/nodes?watch=watched").replace(" ", "").contains("\"node\":\"");
     }
 
     /** The body of a good answer; empty for every other and for none. */
