@@ -51,6 +51,7 @@ final class NodeWatch {
     private final Map<String, PortWatch> ports = new LinkedHashMap<>();
     private final Map<String, ByteString> gpuByPci = new HashMap<>();
     private final Map<String, String> nicNames = new HashMap<>();
+    private final Map<String, List<String>> nicAddresses = new HashMap<>();
     private final Ranks ranks = new Ranks();
     private final Reporter reporter = new Reporter();
     private final List<GpuWatch> ofSample = new ArrayList<>();
@@ -239,8 +240,14 @@ final class NodeWatch {
         } else if (event.hasStopped()) {
             goodbye(event.getStopped(), event, logMs);
         } else if (event.hasKernel()) {
-            onKernel(event.getKernel(), new Now(logMs, stampMs, event.getMonoNs() / 1_000_000, true));
+            onKernel(event.getKernel(), at(event, logMs, stampMs));
+        } else if (event.hasNccl()) {
+            ranks.onNccl(event.getNccl(), at(event, logMs, stampMs));
         }
+    }
+
+    private Now at(NodeEvent event, long logMs, long stampMs) {
+        return new Now(logMs, stampMs, event.getMonoNs() / 1_000_000, true);
     }
 
     private void goodbye(CollectorStopped stopped, NodeEvent event, long logMs) {
@@ -269,8 +276,10 @@ final class NodeWatch {
             gpuByPci.put(gpu.getPci(), gpu.getUuid());
         }
         nicNames.clear();
+        nicAddresses.clear();
         for (NicInventory nic : next.getNicsList()) {
             nicNames.put(nic.getId(), nic.getName());
+            nicAddresses.put(nic.getId(), nic.getAddressesList());
             PortWatch port = ports.get(nic.getId());
             if (port != null) {
                 port.named(nic.getName());
@@ -353,7 +362,9 @@ final class NodeWatch {
                 .addAllNotes(notes())
                 .addAllRanks(ranks.reports(now));
         gpus.values().forEach(gpu -> report.addGpus(gpu.report()));
-        ports.values().forEach(port -> report.addNics(port.report(now)));
+        ports.values()
+                .forEach(port -> report.addNics(
+                        port.report(now).toBuilder().addAllAddresses(nicAddresses.getOrDefault(port.id, List.of()))));
         if (clock.known()) {
             report.setClockOffsetNs(clock.offsetNs()).setClockBoundNs(clock.boundNs());
         }

@@ -25,6 +25,7 @@ final class RankWatch {
 
     final int pid;
     final long startTicks;
+    final NcclWords words = new NcclWords();
 
     private RankReading last = RankReading.getDefaultInstance();
     private JobIdentity job = JobIdentity.getDefaultInstance();

@@ -3,6 +3,7 @@ package dev.unhang.healer.detect.node;
 import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.LearnedNode;
 import dev.unhang.events.v1.LearnedRank;
+import dev.unhang.events.v1.NcclEvent;
 import dev.unhang.events.v1.NodeSample;
 import dev.unhang.events.v1.RankReading;
 import dev.unhang.events.v1.RankReport;
@@ -141,6 +142,7 @@ final class Ranks {
             hash = 31 * hash + rank.activity().getNumber();
             hash = 31 * hash + rank.state();
             hash = 31 * hash + rank.phase();
+            hash = 31 * hash + rank.words.picture();
             hash = 31 * hash + (rank.armed() ? 2 : 1) + (rank.traced() ? 4 : 0);
         }
         return hash;
@@ -183,6 +185,14 @@ final class Ranks {
         return reports;
     }
 
+    /** Of a process that is not known the words are lost: it is no rank, or its job has opted out. */
+    void onNccl(NcclEvent event, Now now) {
+        RankWatch rank = byProcess.get(key(event.getPid(), event.getStartTicks()));
+        if (rank != null) {
+            rank.words.add(event, now);
+        }
+    }
+
     private static RankReport report(RankWatch rank, Now now) {
         RankReport.Builder report = RankReport.newBuilder()
                 .setJob(rank.job())
@@ -196,7 +206,8 @@ final class Ranks {
                 .setStateMs((int) rank.stateMs(now))
                 .setGoneMs((int) rank.goneMs(now))
                 .setArmed(rank.armed())
-                .addAllEvidence(rank.evidence(now));
+                .addAllEvidence(rank.evidence(now))
+                .addAllAccusations(rank.words.report(now));
         long trafficAge = rank.trafficAgeMs(now);
         if (trafficAge >= 0) {
             report.setTrafficAgeMs((int) trafficAge);
