@@ -18,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param seconds when, in seconds of the trace
  * @param event the new state, {@code updated} or {@code action}
+ * @param sentence why, for people
  * @param incident null for an action without one
+ * @param offer the action, or null
  */
-record Line(
+public record Line(
         double seconds,
         String event,
         String sentence,
@@ -52,12 +54,14 @@ record Line(
         return (stampMs - Trace.EPOCH_MS) / 1000.0;
     }
 
-    double onset() {
+    /** When what is wrong began, in seconds of the trace. */
+    public double onset() {
         Incident of = incident;
         return of == null ? seconds : seconds(of.getOnsetStampMs());
     }
 
-    Finding finding() {
+    /** What the incident rests on: suspects and evidence. */
+    public Finding finding() {
         Incident of = incident;
         return of == null ? Finding.getDefaultInstance() : of.getFinding();
     }

@@ -48,12 +48,17 @@ public final class Replay {
     /** Replays a file and hands over each line, with the trace's name, as it is decided. */
     static Summary run(Path file, boolean heartbeats, BiConsumer<String, Line> journal) throws IOException {
         try (Trace trace = Trace.open(file, heartbeats)) {
-            Replay replay = new Replay(trace.header().name(), journal);
-            for (Trace.Item item = trace.next(); item != null; item = trace.next()) {
-                replay.onItem(item);
-            }
-            return new Summary(trace.header().name(), trace.records(), trace.lengthMs() / 1000.0);
+            return run(trace, journal);
         }
+    }
+
+    /** Replays what is left of an open trace and hands over each line, with the trace's name, as it is decided. */
+    public static Summary run(Trace trace, BiConsumer<String, Line> journal) throws IOException {
+        Replay replay = new Replay(trace.header().name(), journal);
+        for (Trace.Item item = trace.next(); item != null; item = trace.next()) {
+            replay.onItem(item);
+        }
+        return new Summary(trace.header().name(), trace.records(), trace.lengthMs() / 1000.0);
     }
 
     private void onItem(Trace.Item item) {

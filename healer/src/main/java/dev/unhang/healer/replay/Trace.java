@@ -89,6 +89,16 @@ public final class Trace implements Closeable {
         }
     }
 
+    /**
+     * Reads a trace that is made as it is read, as plain JSON lines.
+     *
+     * @param name what stands for the file's path in error messages
+     * @param heartbeats false: as if the training loop reported nothing
+     */
+    public static Trace read(String name, InputStream in, boolean heartbeats) throws IOException {
+        return new Trace(Path.of(name), JSON.createParser(in), heartbeats);
+    }
+
     private Trace(Path file, JsonParser parser, boolean heartbeats) throws IOException {
         this.file = file;
         this.parser = parser;

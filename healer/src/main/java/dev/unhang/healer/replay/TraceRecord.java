@@ -34,18 +34,9 @@ final class TraceRecord {
     /** By their names in a trace, as `TRAIN`. */
     private static final Map<String, Phase> PHASES = phases();
 
-    private static final class Node {
-        final ByteString boot;
-        long seq;
-
-        Node(String name) {
-            boot = hashed("boot " + name);
-        }
-    }
-
     private final JsonParser parser;
     private final boolean heartbeats;
-    private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, ByteString> boots = new HashMap<>();
     private final Map<String, ByteString> uuids = new HashMap<>();
     private final List<String> gpuOfRank = new ArrayList<>();
     private final List<String> gpuNames = new ArrayList<>();
@@ -105,12 +96,12 @@ final class TraceRecord {
             throw wrong("the record has no `node`");
         }
         long ms = Math.round(t * 1000);
-        Node known = nodes.computeIfAbsent(node, Node::new);
-        known.seq++;
+        ByteString boot = boots.computeIfAbsent(node, name -> hashed("boot " + name));
         addRanks(next, t);
-        sample = next.setBootId(known.boot)
+        sample = next.setBootId(boot)
                 .setCollectorStart(Trace.EPOCH_MS)
-                .setSeq(known.seq)
+                // Numbered as they were taken: a record that comes twice or late bears the number that it had.
+                .setSeq(ms + MONO_OFFSET_MS)
                 .setMonoNs((ms + MONO_OFFSET_MS) * 1_000_000)
                 .setWallNs((ms + Trace.EPOCH_MS) * 1_000_000)
                 .build();
@@ -229,6 +220,7 @@ final class TraceRecord {
                 case "state" -> rank.setState(text().isEmpty() ? 0 : text().charAt(0));
                 case "cpu_ticks" -> rank.setCpuTicks(whole());
                 case "io_write_bytes" -> rank.setIoWriteKib(whole() >> 10);
+                case "tracer_pid" -> rank.setTracerPid((int) whole());
                 case "step" -> {
                     if (heartbeats) {
                         rank.setStep(whole());
