@@ -53,7 +53,7 @@ class TraceTest {
         NodeSample sample =
                 samples(all(file(HEADER + RECORD.formatted("2")), true)).get(0);
 
-        assertThat(sample.getSeq()).isEqualTo(1);
+        assertThat(sample.getSeq()).isPositive();
         assertThat(sample.getBootId().size()).isEqualTo(16);
         assertThat(sample.getGpus(0).getUuid().size()).isEqualTo(16);
         assertThat(sample.getGpus(0).getUtil()).isEqualTo(98);
@@ -66,6 +66,22 @@ class TraceTest {
         assertThat(sample.getRanks(0).hasIoWriteKib()).isFalse();
         assertThat(sample.getJobs(0).getHeartbeat()).isEqualTo("j");
         assertThat(sample.getJobs(0).getEpoch()).isEqualTo(2);
+    }
+
+    @Test
+    void recordsAreNumberedAsTheyWereTakenAndNotAsTheyArrived() throws IOException {
+        List<NodeSample> samples = samples(all(
+                file(HEADER
+                        + RECORD.formatted("2")
+                        + RECORD.formatted("4")
+                        + RECORD.formatted("4")
+                        + RECORD.formatted("3")),
+                true));
+
+        assertThat(samples.get(1).getSeq()).isGreaterThan(samples.get(0).getSeq());
+        assertThat(samples.get(2).getSeq()).isEqualTo(samples.get(1).getSeq());
+        assertThat(samples.get(3).getSeq())
+                .isBetween(samples.get(0).getSeq() + 1, samples.get(1).getSeq() - 1);
     }
 
     @Test

@@ -23,7 +23,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "compose",
         mixinStandardHelpOptions = true,
-        description = "Traces made by seed from segments of the recorded ones: written to files, or replayed and scored.")
+        description =
+                "Traces made by seed from segments of the recorded ones: written to files, or replayed and scored.")
 public final class ComposeCommand {
 
     private static final int LISTED = 40;
@@ -143,8 +144,8 @@ public final class ComposeCommand {
         }
         all.sort((a, b) -> Double.compare(a.seconds(), b.seconds()));
         List<String> lines = new ArrayList<>();
-        lines.add(verdict.plan().name() + " " + mode(verdict.heartbeats()) + ", " + verdict.plan().seconds() + " s: "
-                + verdict.plan().setting().words());
+        lines.add(verdict.plan().name() + " " + mode(verdict.heartbeats()) + ", "
+                + verdict.plan().seconds() + " s: " + verdict.plan().setting().words());
         all.forEach(at -> lines.add(String.format(Locale.ROOT, "%8.1f  %s", at.seconds(), at.words())));
         return lines;
     }

@@ -24,11 +24,15 @@ final class Confusion {
     }
 
     long falseAlarms() {
-        return verdicts.stream().mapToLong(verdict -> verdict.falseAlarms().size()).sum();
+        return verdicts.stream()
+                .mapToLong(verdict -> verdict.falseAlarms().size())
+                .sum();
     }
 
     long uncovered() {
-        return verdicts.stream().mapToLong(verdict -> verdict.uncovered().size()).sum();
+        return verdicts.stream()
+                .mapToLong(verdict -> verdict.uncovered().size())
+                .sum();
     }
 
     long of(Outcome outcome) {
@@ -69,7 +73,8 @@ final class Confusion {
     }
 
     List<String> summary() {
-        long seconds = verdicts.stream().mapToLong(verdict -> verdict.plan().seconds()).sum();
+        long seconds =
+                verdicts.stream().mapToLong(verdict -> verdict.plan().seconds()).sum();
         List<String> lines = new ArrayList<>();
         lines.add(String.format(
                 Locale.ROOT,
@@ -79,7 +84,9 @@ final class Confusion {
                 seconds / 3600.0,
                 faults().size(),
                 falseAlarms(),
-                verdicts.stream().filter(verdict -> !verdict.falseAlarms().isEmpty()).count(),
+                verdicts.stream()
+                        .filter(verdict -> !verdict.falseAlarms().isEmpty())
+                        .count(),
                 uncovered(),
                 of(Outcome.RIGHT),
                 of(Outcome.RIGHT) + of(Outcome.WRONG),
@@ -100,7 +107,8 @@ final class Confusion {
                 + "| not closed |");
         lines.add("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
         rows.forEach((row, faults) -> {
-            StringBuilder line = new StringBuilder("| ").append(row).append(" | ").append(faults.size());
+            StringBuilder line =
+                    new StringBuilder("| ").append(row).append(" | ").append(faults.size());
             for (Outcome outcome : Outcome.values()) {
                 long count = faults.stream()
                         .filter(fault -> fault.outcome() == outcome)
@@ -119,8 +127,7 @@ final class Confusion {
     }
 
     /** Seconds at those shares of all that are known, or a dash. */
-    private static String seconds(
-            List<Verdict.Fault> faults, ToDoubleFunction<Verdict.Fault> of, double... shares) {
+    private static String seconds(List<Verdict.Fault> faults, ToDoubleFunction<Verdict.Fault> of, double... shares) {
         double[] known = faults.stream()
                 .mapToDouble(of)
                 .filter(value -> !Double.isNaN(value))

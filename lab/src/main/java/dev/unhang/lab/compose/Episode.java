@@ -110,7 +110,8 @@ final class Episode {
         return sudden;
     }
 
-    @Nullable OperState link(int node) {
+    @Nullable
+    OperState link(int node) {
         return links.get(node);
     }
 

@@ -22,8 +22,9 @@ final class Faults {
     /** Whether this can happen to that job. */
     boolean possible(Cause cause) {
         return switch (cause) {
-            case NIC_DOWN -> setting.nodes() > 1
-                    && (setting.path() == Setting.Path.NIC || setting.path() == Setting.Path.NIC_AND_NVLINK);
+            case NIC_DOWN ->
+                setting.nodes() > 1
+                        && (setting.path() == Setting.Path.NIC || setting.path() == Setting.Path.NIC_AND_NVLINK);
             case NODE_SILENT -> setting.nodes() > 1;
             case SEVERAL -> setting.world() >= 16;
             default -> true;
@@ -38,8 +39,8 @@ final class Faults {
             case LOOPS -> by(cause, List.of(rank), Act.LOOPS, seconds);
             case SLEEPS -> by(cause, List.of(rank), asleep(), seconds);
             case STUCK_KERNEL -> by(cause, List.of(rank), Act.COMPUTES, seconds);
-            case RANK_0_AFTER_CHECKPOINTS -> by(
-                    cause, List.of(0), draw.one(List.of(asleep(), Act.LOOPS, Act.STOPPED)), seconds);
+            case RANK_0_AFTER_CHECKPOINTS ->
+                by(cause, List.of(0), draw.one(List.of(asleep(), Act.LOOPS, Act.STOPPED)), seconds);
             case KILLED -> by(cause, List.of(rank), Act.GONE, seconds);
             case KILLED_ABORTED -> {
                 Episode hang = by(cause, List.of(rank), Act.GONE, seconds);
@@ -57,9 +58,7 @@ final class Faults {
             }
             case CHECKPOINT_NEVER_ENDS -> {
                 label(cause, List.of(0), List.of(), true);
-                history.next(seconds, Act.WAITS)
-                        .with(List.of(0), asleep())
-                        .phase(history.told(Phase.PHASE_CHECKPOINT));
+                history.next(seconds, Act.WAITS).with(List.of(0), asleep()).phase(history.told(Phase.PHASE_CHECKPOINT));
             }
             case NIC_DOWN -> nicDown(seconds);
             case NODE_SILENT -> {

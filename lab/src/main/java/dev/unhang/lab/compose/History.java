@@ -24,7 +24,8 @@ final class History {
     /** The loop says when it ends. */
     final boolean tellsEnd;
 
-    @Nullable Episode oldNic;
+    @Nullable
+    Episode oldNic;
 
     int now;
 

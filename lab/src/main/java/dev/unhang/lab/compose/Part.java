@@ -33,7 +33,8 @@ enum Part {
     WAITS_FOR_WRITER(new Window("normal-checkpoint-eval", 1, 1, 9, 13.9)),
     WRITES_SHARD(
             new Window("normal-checkpoint-eval", 0, 0, 35, 37.9), new Window("normal-checkpoint-eval", 1, 1, 35, 37.9)),
-    COMPUTES(new Window("normal-checkpoint-eval", 0, 0, 23, 28.9), new Window("normal-checkpoint-eval", 1, 1, 23, 28.9)),
+    COMPUTES(
+            new Window("normal-checkpoint-eval", 0, 0, 23, 28.9), new Window("normal-checkpoint-eval", 1, 1, 23, 28.9)),
     STARVES(new Window("data-stall", 0, 0, 11.5, 26), new Window("data-stall", 1, 1, 11.5, 26)),
     SLOW(new Window("straggler", 1, 1, 13, 26)),
     SLOW_PEER(new Window("straggler", 0, 0, 13, 26)),

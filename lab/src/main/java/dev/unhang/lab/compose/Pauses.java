@@ -156,7 +156,9 @@ final class Pauses {
                         "end, rank 0 saves while others wait")
                 .get(way);
         if (way == 3) {
-            history.next(draw.spread(15, 200), Act.WAITS).with(List.of(0), Act.WRITES).phase(phase);
+            history.next(draw.spread(15, 200), Act.WAITS)
+                    .with(List.of(0), Act.WRITES)
+                    .phase(phase);
         }
         double seconds = way == 2 ? draw.spread(60, 400) : draw.between(40, 100);
         Episode end = history.next(seconds, Act.GONE).phase(phase);

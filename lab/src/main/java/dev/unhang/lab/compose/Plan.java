@@ -29,7 +29,8 @@ record Plan(
         occasions = List.copyOf(occasions);
     }
 
-    @Nullable Episode at(int second) {
+    @Nullable
+    Episode at(int second) {
         for (Episode episode : episodes) {
             if (episode.covers(second)) {
                 return episode;

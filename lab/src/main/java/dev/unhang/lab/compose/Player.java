@@ -208,10 +208,9 @@ final class Player {
             case SLOW_ON_GPU -> train(rank, at, steps.exchangeShare()).mixed(part(Part.COMPUTES, rank, at), extra);
             case SLOW_PEER -> train(rank, at, steps.exchangeShare()).mixed(waits(rank, at), extra);
             // Either all GPUs are slow or the network is.
-            case SLOW_AS_ALL -> train(rank, at, steps.exchangeShare())
-                    .mixed(
-                            setting.recordings() % 2 == 0 ? part(Part.COMPUTES, rank, at) : waits(rank, at),
-                            extra);
+            case SLOW_AS_ALL ->
+                train(rank, at, steps.exchangeShare())
+                        .mixed(setting.recordings() % 2 == 0 ? part(Part.COMPUTES, rank, at) : waits(rank, at), extra);
             case HOLDS_MEMORY -> part(Part.HOLDS_MEMORY, rank, at);
         };
     }

@@ -64,8 +64,7 @@ final class Runner {
             if (e.getCause() instanceof IOException io) {
                 throw io;
             }
-            throw new IllegalStateException(
-                    "replaying a composed trace failed: " + e.getCause(), e.getCause());
+            throw new IllegalStateException("replaying a composed trace failed: " + e.getCause(), e.getCause());
         } finally {
             threads.shutdownNow();
         }

@@ -69,15 +69,49 @@ record Second(
 
     Second withProcess(char newState, double newCpu) {
         return new Second(
-                util, memUtil, power, energy, smMhz, memMhz, celsius, memMib, reasons, nvlinkOut, nvlinkIn, pcieOut,
-                pcieIn, in, out, packetsIn, packetsOut, newState, newCpu);
+                util,
+                memUtil,
+                power,
+                energy,
+                smMhz,
+                memMhz,
+                celsius,
+                memMib,
+                reasons,
+                nvlinkOut,
+                nvlinkIn,
+                pcieOut,
+                pcieIn,
+                in,
+                out,
+                packetsIn,
+                packetsOut,
+                newState,
+                newCpu);
     }
 
     /** The NVLink counters of another second. */
     Second withNvlinkOf(Second other) {
         return new Second(
-                util, memUtil, power, energy, smMhz, memMhz, celsius, memMib, reasons, other.nvlinkOut, other.nvlinkIn,
-                pcieOut, pcieIn, in, out, packetsIn, packetsOut, state, cpu);
+                util,
+                memUtil,
+                power,
+                energy,
+                smMhz,
+                memMhz,
+                celsius,
+                memMib,
+                reasons,
+                other.nvlinkOut,
+                other.nvlinkIn,
+                pcieOut,
+                pcieIn,
+                in,
+                out,
+                packetsIn,
+                packetsOut,
+                state,
+                cpu);
     }
 
     private static double mix(double a, double b, double share) {

@@ -53,7 +53,8 @@ final class Segments {
         NodeSample before = null;
         try (Trace trace = Trace.open(file, true)) {
             for (Trace.Item item = trace.next(); item != null; item = trace.next()) {
-                if (!(item instanceof Trace.Item.Sample sample) || !sample.node().equals(node)) {
+                if (!(item instanceof Trace.Item.Sample sample)
+                        || !sample.node().equals(node)) {
                     continue;
                 }
                 double t = (sample.stampMs() - Trace.EPOCH_MS) / 1000.0;

@@ -121,7 +121,8 @@ record Setting(
 
     /** For people. */
     String words() {
-        return world + " ranks, " + perNode + " a node, " + path.name().toLowerCase(java.util.Locale.ROOT) + ", steps of "
+        return world + " ranks, " + perNode + " a node, " + path.name().toLowerCase(java.util.Locale.ROOT)
+                + ", steps of "
                 + String.format(java.util.Locale.ROOT, "%.2f", stepSeconds) + " s, heartbeats tell "
                 + tells.name().toLowerCase(java.util.Locale.ROOT) + ", I/O "
                 + io.name().toLowerCase(java.util.Locale.ROOT) + ", background "

@@ -65,8 +65,7 @@ record Trouble(double lost, double twice, double late, List<Gap> gaps, Gap pause
     /** None of it is a fault of the job. */
     List<Occasion> occasions() {
         List<Occasion> occasions = new ArrayList<>();
-        gaps.forEach(
-                gap -> occasions.add(new Occasion("collector restart", gap.from(), gap.to(), true, false, false)));
+        gaps.forEach(gap -> occasions.add(new Occasion("collector restart", gap.from(), gap.to(), true, false, false)));
         if (paused.to() > paused.from()) {
             occasions.add(new Occasion("telemetry paused", paused.from(), paused.to(), true, false, false));
         }

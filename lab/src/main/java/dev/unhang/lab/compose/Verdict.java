@@ -51,7 +51,12 @@ record Verdict(
      * @param confirmed seconds from its onset, NaN if never
      * @param closed null when it does not clear or no incident was opened
      */
-    record Fault(Label label, double suspected, double confirmed, Outcome outcome, @Nullable Boolean closed) {}
+    record Fault(
+            Label label,
+            double suspected,
+            double confirmed,
+            Outcome outcome,
+            @Nullable Boolean closed) {}
 
     /** Said without a fault to cover it. */
     record Alarm(double seconds, String kind, @Nullable Occasion occasion) {}
@@ -130,16 +135,17 @@ record Verdict(
         } else {
             outcome = Double.isNaN(suspected) ? Outcome.NOTHING : Outcome.SUSPECTED;
         }
-        @Nullable Boolean closed = label.clears() && !ids.isEmpty() ? closed(label, ids, lines) : null;
+        @Nullable Boolean closed = (label.clears() && !ids.isEmpty()) ? closed(label, ids, lines) : null;
         double confirmed = first == null ? Double.NaN : first.seconds() - label.onset();
         return new Fault(label, suspected, confirmed, outcome, closed);
     }
 
     private static boolean closed(Label label, Set<String> ids, List<Line> lines) {
         return lines.stream()
-                .anyMatch(line -> (line.event().equals("resolved") || line.event().equals("dismissed"))
-                        && ids.contains(id(line))
-                        && line.seconds() >= label.cleared() - 1);
+                .anyMatch(
+                        line -> (line.event().equals("resolved") || line.event().equals("dismissed"))
+                                && ids.contains(id(line))
+                                && line.seconds() >= label.cleared() - 1);
     }
 
     private static boolean during(Label label, Line line) {
@@ -197,7 +203,8 @@ record Verdict(
             words.add("false alarm " + at(alarm));
         }
         for (Fault fault : faults) {
-            String cause = "\"" + fault.label().cause() + "\" of second " + Math.round(fault.label().onset());
+            String cause = "\"" + fault.label().cause() + "\" of second "
+                    + Math.round(fault.label().onset());
             switch (fault.outcome()) {
                 case NOTHING -> words.add("missed " + cause);
                 case SUSPECTED -> words.add("not confirmed: " + cause);
