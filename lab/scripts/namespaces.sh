@@ -1,71 +1,22 @@
 #!/usr/bin/env bash
-# Two nodes on this machine, as real as they get: two network namespaces joined by a veth pair, a collector in each, one
-# broker and one healer in a third, a traffic source between the nodes. Breaks things and asserts from the outside, with
-# the command line a user has:
+# Two nodes on this machine, as real as they get: two namespaces joined by a veth pair, a collector in each, one broker
+# and one healer in a third, a traffic source between the nodes. Breaks things and asserts from the outside, with the
+# command line a user has:
 #   1. the data link of node-a goes down:  a nic-fault that names node-a within 15 s; resolved after the link is up
 #   2. the collector of node-b is killed:  node-silent for node-b within 15 s, and for no other node
 #   3. chronyd of node-a follows a wrong clock: clock-offset with the right sign and size (within 10 %)
 # Needs root, iproute2, chrony and python3. Leaves nothing behind. Usage: namespaces.sh [--keep-logs DIR]
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-unhang=$here/../../unhang
-[ "$(id -u)" = 0 ] || { echo "namespaces.sh: needs root to make network namespaces" >&2; exit 2; }
+# shellcheck source=nodes.bash
+. "$(dirname "${BASH_SOURCE[0]}")/nodes.bash"
+keep_logs "$@"
 
-id=$$
-core=uh-core-$id a=uh-a-$id b=uh-b-$id
-work=$(mktemp -d)
-logs=$work
-if [ "${1:-}" = --keep-logs ]; then logs=$2; mkdir -p "$logs"; fi
-pids=()
+a=uh-a-$$ b=uh-b-$$
 
-cleanup() {
-  trap - EXIT INT TERM
-  [ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null || true
-  sleep 1
-  for ns in "$a" "$b" "$core"; do
-    for p in $(ip netns pids "$ns" 2>/dev/null); do kill -9 "$p" 2>/dev/null || true; done
-    ip netns del "$ns" 2>/dev/null || true
-  done
-  rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '%s  %s\n' "$(date +%T)" "$*"; }
-fail() {
-  say "FAILED: $*"
-  for log in "$logs"/*.log; do echo "--- ${log##*/}"; tail -n 25 "$log"; done
-  exit 1
-}
-in_ns() { local ns=$1; shift; ip netns exec "$ns" "$@"; }
-start() { # NAME NAMESPACE COMMAND...: runs in the background, its process group ours
-  local name=$1 ns=$2; shift 2
-  ip netns exec "$ns" "$@" >>"$logs/$name.log" 2>&1 &
-  pids+=($!)
-  started=$!
-}
-free_of() { # waits until a TCP port answers: free_of NAMESPACE HOST PORT SECONDS
-  in_ns "$1" python3 - "$2" "$3" "$4" <<'PY'
-import socket, sys, time
-end = time.monotonic() + float(sys.argv[3])
-while True:
-    try:
-        socket.create_connection((sys.argv[1], int(sys.argv[2])), 1).close(); break
-    except OSError:
-        if time.monotonic() > end: sys.exit("nothing listens on %s:%s" % (sys.argv[1], sys.argv[2]))
-        time.sleep(0.2)
-PY
-}
-cli() { in_ns "$core" env UNHANG_URL=http://127.0.0.1:8080 UNHANG_TOKEN="$(cat "$work/token")" "$unhang" "$@"; }
-# incident QUERY: evaluates a Python expression over the list `incidents` (all of them), prints its value
-incidents() { # (an incident or the healer's silence makes the command exit 1; only its output counts)
-  { cli incidents --all --json || true; } | python3 -c '
-import json, sys
-text = sys.stdin.read()
-incidents = json.loads(text)["incidents"] if text.strip() else []
-print(eval(sys.argv[1]))' "$1"
-}
+# incidents EXPRESSION: over all incidents. One of them, or a healer that is silent, makes the command exit 1; only what
+# it prints counts.
+incidents() { { cli incidents --all --json || true; } | judge "$1"; }
 wait_for() { # wait_for SECONDS WHAT EXPRESSION
   local end=$((SECONDS + $1)) since=$SECONDS
   while [ "$(incidents "$3")" != True ]; do
@@ -76,37 +27,13 @@ wait_for() { # wait_for SECONDS WHAT EXPRESSION
 }
 
 say "namespaces"
-for ns in "$core" "$a" "$b"; do ip netns add "$ns"; in_ns "$ns" ip link set lo up; done
-in_ns "$core" ip link add br0 type bridge
-in_ns "$core" ip addr add 10.77.0.1/24 dev br0
-in_ns "$core" ip link set br0 up
-n=2
-for ns in "$a" "$b"; do
-  in_ns "$core" ip link add "mgmt$n" type veth peer name mgmt0 netns "$ns"
-  in_ns "$core" ip link set "mgmt$n" master br0 up
-  in_ns "$ns" ip addr add "10.77.0.$n/24" dev mgmt0
-  in_ns "$ns" ip link set mgmt0 up
-  n=$((n + 1))
-done
-in_ns "$a" ip link add data0 type veth peer name data0 netns "$b"
-in_ns "$a" ip addr add 10.78.0.2/24 dev data0
-in_ns "$b" ip addr add 10.78.0.3/24 dev data0
-in_ns "$a" ip link set data0 up
-in_ns "$b" ip link set data0 up
+make_core
+make_node "$a"
+make_node "$b"
+join "$a" "$b" 10.78.0
 
 say "broker and healer"
-start broker "$core" "$unhang" broker --host 10.77.0.1 --port 9092 --data "$work/kafka"
-free_of "$core" 10.77.0.1 9092 60 || fail "the broker did not start"
-(umask 077; head -c 24 /dev/urandom | base64 | tr -d '\n=+/' >"$work/token")
-cat >"$work/healer.yaml" <<YAML
-kafka:
-  bootstrap-servers: 10.77.0.1:9092
-http:
-  port: 8080
-  token-file: $work/token
-YAML
-start healer "$core" "$unhang" healer --config "$work/healer.yaml"
-free_of "$core" 127.0.0.1 8080 60 || fail "the healer did not start"
+broker_and_healer
 
 # Clocks: `true` serves this machine's time, `wrong` serves it shifted once it is told to, node-a's chronyd follows
 # `wrong`. None of them touches a clock (-x).
@@ -121,16 +48,6 @@ chrony() { # NAME NAMESPACE PORT CMDPORT LINES...
 }
 
 say "collectors"
-collector() { # NODE NAMESPACE
-  cat >"$work/$1.yaml" <<YAML
-node: $1
-kafka:
-  bootstrap-servers: 10.77.0.1:9092
-serve:
-  socket: $work/$1.sock
-YAML
-  start "$1" "$2" "$unhang" collector --config "$work/$1.yaml"
-}
 true_server="server 10.77.0.1 port 11123 iburst minpoll 0 maxpoll 0"
 chrony true "$core" 11123 11323 "local stratum 2"
 chrony wrong "$core" 12123 12323 "$true_server"; wrong=$started
@@ -160,16 +77,8 @@ while True:
             s.sendall(b"x" * (1 << 16)); time.sleep(0.01)
     except OSError: time.sleep(0.2)'
 
-
 say "both nodes are watched"
-watched() {
-  local end=$((SECONDS + 60))
-  until cli status --json 2>/dev/null | grep -q '"watched": *2'; do
-    [ $SECONDS -lt $end ] || { cli status || true; fail "two nodes are not watched within 60 s"; }
-    sleep 0.5
-  done
-}
-watched
+watched 2 60
 sleep 12 # traffic flows and is learned; nothing may be found meanwhile
 [ "$(incidents 'len(incidents)')" = 0 ] || { cli incidents --all || true; fail "an incident while all is well"; }
 
