@@ -38,14 +38,15 @@ find_python() { # the python that has torch: Debian's, though another may come f
 # ---- jobs
 
 ns_of() { printf 'uh-%s%s-%s' "$1" "$2" $$; } # ns_of PAIR RANK
-job() { # job PAIR NAME PORT yes|no OPTIONS...: starts its ranks; yes: with heartbeats. Sets `ranks` and `subject`
+job() { # job PAIR NAME PORT yes|no OPTIONS...: starts its ranks; yes: with heartbeats. Sets `ranks`, `subject`
   local pair=$1 name=$2 port=$3 beats=$4 rank
   shift 4
+  # Without heartbeats a job is known by its master; with them by its name, once the first has come.
+  subject=("job:10.78.$pair.2:$port@")
   if [ "$beats" = yes ]; then
-    subject=job:$name@
+    subject+=("job:$name@")
     set -- --heartbeats --job "$name" "$@"
   else
-    subject=job:10.78.$pair.2:$port@
     set -- --no-heartbeats "$@"
   fi
   log=$logs/$name
@@ -92,7 +93,7 @@ follow_incidents() { # one question for all cases, since each costs a start of J
 # ours EXPRESSION: over the incidents of this job, `incidents`
 ours() { judge "(lambda incidents: $1)([
   {**i, 'was_confirmed': i['state'] not in ('suspected', 'dismissed')}
-  for i in incidents if i['subject'].startswith('$subject')])" <"$work/incidents"; }
+  for i in incidents if i['subject'].startswith(tuple('${subject[*]}'.split()))])" <"$work/incidents"; }
 seen() { # seen SECONDS EXPRESSION
   local end=$((SECONDS + $1))
   until [ "$(ours "$2")" = True ]; do
@@ -147,7 +148,7 @@ hang() { # hang SIGNAL RANK SECONDS-TO-SUSPECT SECONDS-TO-CONFIRM: breaks the ra
   [ "$who" = "rank $rank on node-$pair$rank" ] || bad "the first suspect is '$who' and not rank $rank on node-$pair$rank"
 }
 case_of() { # case_of CASE PAIR NAME PORT yes|no
-  local what=$1 pair=$2 name=$3 port=$4 beats=$5 subject log id ranks=() options=()
+  local what=$1 pair=$2 name=$3 port=$4 beats=$5 subject=() log id ranks=() options=()
   [[ $what != *save ]] || options=(--save-seconds "$save" --at-step "$(python3 -c "print(int($learn / $step))")")
   [ "$what" != save ] || options+=(--announce)
   say "$name: a job of two ranks on node-${pair}0 and node-${pair}1"
@@ -208,36 +209,8 @@ run_pair() { # run_pair PAIR
   done < <(pairs_of)
 }
 
-find_python
-say "namespaces"
-mapfile -t pairs < <(pairs_of | cut -d' ' -f2 | sort -u)
-make_core
-for pair in "${pairs[@]}"; do
-  for rank in 0 1; do make_node "$(ns_of "$pair" $rank)"; done
-  join "$(ns_of "$pair" 0)" "$(ns_of "$pair" 1)" "10.78.$pair"
-done
-say "broker and healer"
-broker_and_healer
-say "collectors"
-for pair in "${pairs[@]}"; do
-  for rank in 0 1; do collector "node-$pair$rank" "$(ns_of "$pair" $rank)"; done
-done
-watched $((2 * ${#pairs[@]})) 90
-follow_incidents &
-pids+=($!)
-
-say "jobs"
-: >"$work/incidents"
-lanes=()
-for pair in "${pairs[@]}"; do
-  run_pair "$pair" &
-  lanes+=($!)
-  pids+=($!)
-done
-for lane in "${lanes[@]}"; do wait "$lane" || echo "a pair's cases ended early" >>"$broken"; done
-
-say "measured, in seconds from the signal (or the end of the checkpoint)"
-python3 - "$rows" <<'PY'
+print_rows() {
+  python3 - "$rows" <<'PY'
 import sys
 cases = {}
 for line in open(sys.argv[1]):
@@ -251,9 +224,45 @@ print(form % ("case", "suspected", "confirmed", "first suspect", "resolved"))
 for name, cells in cases.items():
     print(form % (name, *(cell or "-" for cell in cells)))
 PY
-if [ -s "$broken" ]; then
-  say "all incidents:"
-  cli incidents --all || true
-  fail "$(cat "$broken")"
-fi
-say "PASSED in $SECONDS s"
+}
+
+main() { # a function, so that the script may be edited while it runs
+  local pairs pair rank lanes=() lane
+  find_python
+  say "namespaces"
+  mapfile -t pairs < <(pairs_of | cut -d' ' -f2 | sort -u)
+  make_core
+  for pair in "${pairs[@]}"; do
+    for rank in 0 1; do make_node "$(ns_of "$pair" $rank)"; done
+    join "$(ns_of "$pair" 0)" "$(ns_of "$pair" 1)" "10.78.$pair"
+  done
+  say "broker and healer"
+  broker_and_healer
+  say "collectors"
+  for pair in "${pairs[@]}"; do
+    for rank in 0 1; do collector "node-$pair$rank" "$(ns_of "$pair" $rank)"; done
+  done
+  watched $((2 * ${#pairs[@]})) 90
+  follow_incidents &
+  pids+=($!)
+
+  say "jobs"
+  : >"$work/incidents"
+  for pair in "${pairs[@]}"; do
+    run_pair "$pair" &
+    lanes+=($!)
+    pids+=($!)
+  done
+  for lane in "${lanes[@]}"; do wait "$lane" || echo "a pair's cases ended early" >>"$broken"; done
+
+  say "measured, in seconds from the signal (or the end of the checkpoint)"
+  print_rows
+  if [ -s "$broken" ]; then
+    say "all incidents:"
+    cli incidents --all || true
+    fail "$(cat "$broken")"
+  fi
+  say "PASSED in $SECONDS s"
+}
+main
+exit

@@ -75,6 +75,7 @@ start() { # start NAME NAMESPACE COMMAND...: in the background, its words in NAM
   door "$ns"
   "${door[@]}" "$@" >>"$logs/$name.log" 2>&1 &
   started=$!
+  disown "$started" # bash would tell of its end
   pids+=("$started")
   [ -z "${init[$ns]:-}" ] || started=$(child_of "$started") || fail "$name did not start"
 }
@@ -107,6 +108,7 @@ make_node() { # make_node NAMESPACE: a node, with a management link to the core
   namespaces+=("$ns")
   ip netns exec "$ns" unshare --pid --fork --kill-child --mount-proc sleep infinity &
   outside=$!
+  disown "$outside"
   pids+=("$outside")
   init[$ns]=$(child_of "$outside") || fail "no process namespace for $ns"
   ip -n "$core" link add "mgmt$n" type veth peer name mgmt0 netns "$ns"
