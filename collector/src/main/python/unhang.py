@@ -237,7 +237,12 @@ def _wrap_module(name):
     for function in _CHECKPOINTS[name]:
         original = getattr(module, function, None)
         if callable(original) and not hasattr(original, "_unhang"):
-            setattr(module, function, _announced(original))
+            announced = _announced(original)
+            setattr(module, function, announced)
+            # Where it was defined too: there pickle looks for it, and some code calls it there.
+            home = sys.modules.get(getattr(original, "__module__", None))
+            if home is not None and getattr(home, function, None) is original:
+                setattr(home, function, announced)
 
 
 def _announced(original):

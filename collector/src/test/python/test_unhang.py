@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import pickle
 import socket
 import sys
 import tempfile
@@ -258,6 +259,20 @@ class UnhangTest(unittest.TestCase):
                 self.assertEqual("TRAIN", unhang._client.phase)
             finally:
                 sys.path.remove(root)
+
+    def test_a_function_is_announced_under_the_name_of_its_home_too(self):
+        torch, home = types.ModuleType("torch"), types.ModuleType("torch.serialization")
+
+        def save():
+            return unhang._client.phase
+
+        save.__module__, save.__qualname__ = "torch.serialization", "save"
+        torch.save = home.save = save
+        sys.modules.update({"torch": torch, "torch.serialization": home})
+        unhang.start(auto=True)
+        unhang.step(1)
+        self.assertEqual(("CHECKPOINT", "CHECKPOINT"), (torch.save(), home.save()))
+        self.assertIs(torch.save, pickle.loads(pickle.dumps(torch.save)))
 
     def test_a_missing_torch_is_missed_as_before(self):
         unhang.start(auto=True)

@@ -33,8 +33,10 @@ class HungJobsIT {
         command.addAll(List.of(options));
         command.addAll(
                 List.of("--keep-logs", Path.of("target", logs).toAbsolutePath().toString()));
-        Process script =
-                new ProcessBuilder(command).redirectErrorStream(true).inheritIO().start();
+        Process script = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .inheritIO()
+                .start();
         try {
             assertThat(script.waitFor(9, TimeUnit.MINUTES))
                     .as("ended by itself")

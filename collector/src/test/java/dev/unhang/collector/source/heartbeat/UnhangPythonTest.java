@@ -1,13 +1,17 @@
 package dev.unhang.collector.source.heartbeat;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.File;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The Python client: its own tests, and that the collector understands what it sends. */
@@ -25,6 +29,37 @@ class UnhangPythonTest {
 
         assertThat(tests.waitFor()).as(output).isZero();
         assertThat(output).contains("OK").containsPattern("a step costs .* us");
+    }
+
+    @Test
+    void checkpointsOfTheRealTorchAnnounceThemselves() throws Exception {
+        Optional<String> python = pythonWithTorch();
+        assumeThat(python).as("a python3 with torch").isPresent();
+        Process tests = new ProcessBuilder(python.orElseThrow(), "-B", "-m", "unittest", "-v", "test_unhang_with_torch")
+                .directory(Path.of("src/test/python").toFile())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(tests.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertThat(tests.waitFor()).as(output).isZero();
+        assertThat(output).contains("OK");
+    }
+
+    /** Debian's, though another python may come first. */
+    private static Optional<String> pythonWithTorch() throws Exception {
+        for (String python : List.of("python3", "/usr/bin/python3")) {
+            if (new File(python).isAbsolute() && !new File(python).canExecute()) {
+                continue;
+            }
+            Process found = new ProcessBuilder(python, "-c", "import torch")
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            if (found.waitFor() == 0) {
+                return Optional.of(python);
+            }
+        }
+        return Optional.empty();
     }
 
     @Test
