@@ -24,6 +24,8 @@ enum Act {
     CUT_OFF_PEER,
     /** Writes to a disk while its GPU idles. */
     WRITES,
+    /** As one of many that write at once. */
+    WRITES_SHARD,
     COMPUTES,
     STARVES,
     /** In the steps of a slow job: this rank's own work takes longer, on the CPU. */
@@ -34,5 +36,8 @@ enum Act {
     SLOW_PEER,
     /** In the steps of a slow job: all that it does takes longer. */
     SLOW_AS_ALL,
+    /** The straggler as it was recorded, and its peer. */
+    STRAGGLES,
+    STRAGGLES_PEER,
     HOLDS_MEMORY
 }

@@ -9,6 +9,9 @@ import java.util.Locale;
 /** What goes wrong in a job, with its label. Each begins now in its history. */
 final class Faults {
 
+    /** The recorded straggler's steps took 0.48 s, before 0.08 s. */
+    static final double RECORDED_RATIO = 6;
+
     private final History history;
     private final Draw draw;
     private final Setting setting;
@@ -112,8 +115,25 @@ final class Faults {
         history.next(seconds, Act.AWAITS_PEERS).with(missing, Act.GONE).phase(Phase.PHASE_INIT);
     }
 
-    /** Steps that take longer from now on. */
+    /** As it was recorded. */
+    private void straggler(double seconds) {
+        int rank = draw.whole(0, setting.world() - 1);
+        label("job-slow", "slow as recorded, one rank's CPU", List.of(rank), List.of(), true);
+        history.next(seconds, Act.STRAGGLES_PEER)
+                .with(List.of(rank), Act.STRAGGLES)
+                .slow(RECORDED_RATIO);
+    }
+
+    /**
+     * Steps that take longer from now on.
+     *
+     * @param ratio to their length before; {@link #RECORDED_RATIO} for the straggler as it was recorded
+     */
     void slow(double ratio, double seconds) {
+        if (ratio == RECORDED_RATIO) {
+            straggler(seconds);
+            return;
+        }
         String times = String.format(Locale.ROOT, "slow %.1fx, ", ratio);
         int rank = draw.whole(0, setting.world() - 1);
         int way = draw.whole(0, 2);

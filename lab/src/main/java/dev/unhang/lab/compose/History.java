@@ -35,7 +35,7 @@ final class History {
         this.draw = draw;
         this.setting = setting;
         announces = setting.tells() == Setting.Tells.PHASES;
-        tellsEnd = announces || setting.tells() == Setting.Tells.STEPS && draw.chance(0.7);
+        tellsEnd = announces || (setting.tells() == Setting.Tells.STEPS && draw.chance(0.7));
     }
 
     List<Integer> allRanks() {

@@ -59,7 +59,7 @@ final class Pauses {
         Phase phase = history.told(Phase.PHASE_CHECKPOINT);
         if (writers == Writers.ALL) {
             double tail = draw.one(List.of(0.0, 0.0, 0.1, 0.3));
-            history.next(seconds * (1 - tail), Act.WRITES).phase(phase);
+            history.next(seconds * (1 - tail), Act.WRITES_SHARD).phase(phase);
             if (tail > 0) {
                 history.next(seconds * tail, Act.WAITS)
                         .with(draw.some(1, setting.world()), Act.WRITES)

@@ -108,7 +108,8 @@ final class Planner {
         warm();
         checkpoints(draw.one(List.of(0, 0, 1, 3)), 60, 700);
         history.train(150, 300);
-        double ratio = draw.one(RATIOS);
+        boolean recorded = history.setting.shortSteps() && history.setting.path() == Setting.Path.NIC;
+        double ratio = recorded && draw.chance(0.2) ? Faults.RECORDED_RATIO : draw.one(RATIOS);
         faults.slow(ratio, Math.max(draw.between(300, 600), 12 * ratio * history.setting.stepSeconds()));
         if (draw.chance(0.3)) {
             faults.cleared();

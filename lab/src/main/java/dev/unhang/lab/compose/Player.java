@@ -108,7 +108,7 @@ final class Player {
 
     private void enter(@Nullable Episode episode) {
         computing = episode != null && episode.isSudden() ? episode.from() + steps.computeLeft() : 0;
-        if (episode == null || !episode.isSudden() && !episode.steps()) {
+        if (episode == null || (!episode.isSudden() && !episode.steps())) {
             steps.beginAnew();
         }
         playing = episode;
@@ -143,7 +143,7 @@ final class Player {
         rank.gone = act == Act.GONE;
         rank.traced = act == Act.TRACED;
         rank.add(seen, nvlinkShare(), draw);
-        boolean writes = act == Act.WRITES && setting.io() == Setting.Io.COUNTED;
+        boolean writes = (act == Act.WRITES || act == Act.WRITES_SHARD) && setting.io() == Setting.Io.COUNTED;
         rank.written += writes ? draw.between(LEAST_WRITTEN, MOST_WRITTEN) : draw.between(0, 400);
         double share = nicShare();
         double noise = draw.between(0.97, 1.03) * share;
@@ -202,6 +202,10 @@ final class Player {
             case CUT_OFF -> part(Part.CUT_OFF, rank, at);
             case CUT_OFF_PEER -> part(Part.CUT_OFF_PEER, rank, at);
             case WRITES -> part(Part.SLEEPS, rank, at).withProcess(setting.writerState(), setting.writerCpu());
+            case WRITES_SHARD ->
+                part(Part.WRITES_SHARD, rank, at).withProcess(setting.writerState(), setting.writerCpu());
+            case STRAGGLES -> part(Part.SLOW, rank, at);
+            case STRAGGLES_PEER -> part(Part.SLOW_PEER, rank, at);
             case COMPUTES -> part(Part.COMPUTES, rank, at);
             case STARVES -> part(Part.STARVES, rank, at);
             case SLOW_ON_CPU -> train(rank, at, steps.exchangeShare()).mixed(part(Part.LOOPS, rank, at), extra);

@@ -25,7 +25,7 @@ final class Segments {
         Segments segments = new Segments();
         for (Part part : Part.values()) {
             List<List<Second>> sources = new ArrayList<>();
-            for (Part.Window window : part.windows()) {
+            for (Recordings.Window window : Recordings.of(part)) {
                 sources.add(cut(traces, window));
             }
             segments.parts.put(part, List.copyOf(sources));
@@ -46,7 +46,7 @@ final class Segments {
         return sources.get(Math.floorMod(source, sources.size()));
     }
 
-    private static List<Second> cut(Path traces, Part.Window window) throws IOException {
+    private static List<Second> cut(Path traces, Recordings.Window window) throws IOException {
         Path file = traces.resolve(window.trace() + ".jsonl.gz");
         String node = "node-" + window.node();
         List<Second> seconds = new ArrayList<>();
