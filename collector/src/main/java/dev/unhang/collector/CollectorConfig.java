@@ -46,7 +46,7 @@ public record CollectorConfig(
 
     /** Every source there is, in the order of the page. */
     public static final List<String> SOURCES =
-            List.of("nvml", "net", "rdma", "clock", "kernel", "process", "heartbeat");
+            List.of("nvml", "net", "rdma", "clock", "kernel", "process", "heartbeat", "nccl");
 
     /** {@code extra} is the content of {@code kafka.properties-file}. */
     public record Kafka(String bootstrapServers, String topicPrefix, Map<String, String> extra) {}
@@ -180,6 +180,11 @@ public record CollectorConfig(
         meanings.put("kernel", "Whether the kernel's log is read. Needs root or CAP_SYSLOG.");
         meanings.put("process", "Whether ranks are found in /proc.");
         meanings.put("heartbeat", "Whether heartbeats of training loops are taken.");
+        meanings.put(
+                "nccl",
+                "Whether the ranks' own NCCL and PyTorch logs are read (NCCL_DEBUG_FILE; standard error and output where"
+                        + " they are files) for the peers that they name. Needs `sources.process`. No line and no path"
+                        + " leaves the node, only addresses, ranks and error numbers.");
         Set<String> enabled = new TreeSet<>();
         meanings.forEach((name, meaning) -> {
             if (settings.flag("sources." + name + ".enabled", true, meaning)) {

@@ -9,12 +9,15 @@ import dev.unhang.collector.source.heartbeat.HeartbeatTable;
 import dev.unhang.collector.source.kernel.KernelSource;
 import dev.unhang.collector.source.kernel.LogDevice;
 import dev.unhang.collector.source.libc.KernelClock;
+import dev.unhang.collector.source.nccl.NcclSource;
+import dev.unhang.collector.source.nccl.RankProcess;
 import dev.unhang.collector.source.net.NetSource;
 import dev.unhang.collector.source.net.RdmaSource;
 import dev.unhang.collector.source.nvml.NvmlHost;
 import dev.unhang.collector.source.nvml.NvmlSource;
 import dev.unhang.collector.source.process.ProcessSource;
 import dev.unhang.events.v1.GpuReading;
+import dev.unhang.events.v1.NodeSample;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -79,7 +82,11 @@ public record Sources(List<Paced> all, GpuLease lease) {
                     new HeartbeatSource(new InetSocketAddress(listen.host(), listen.port()), beats, nanos), each));
         }
         if (enabled.contains("process")) {
-            all.add(new Paced(new ProcessSource(proc, beats, gpuPids, nanos), each));
+            SeenRanks ranks = new SeenRanks(new ProcessSource(proc, beats, gpuPids, nanos));
+            all.add(new Paced(ranks, each));
+            if (enabled.contains("nccl")) {
+                all.add(new Paced(new NcclSource(proc, ranks, nanos), each));
+            }
         }
         return new Sources(all, lease);
     }
@@ -102,6 +109,48 @@ public record Sources(List<Paced> all, GpuLease lease) {
                 return new Outcome(true, "the GPUs are read again");
             }
         };
+    }
+
+    /** Remembers the ranks that may be watched, for the source that reads their logs. */
+    private static final class SeenRanks implements Source, Supplier<List<RankProcess>> {
+
+        private final Source process;
+        private volatile List<RankProcess> ranks = List.of();
+
+        SeenRanks(Source process) {
+            this.process = process;
+        }
+
+        @Override
+        public List<RankProcess> get() {
+            return ranks;
+        }
+
+        @Override
+        public String name() {
+            return process.name();
+        }
+
+        @Override
+        public Duration deadline() {
+            return process.deadline();
+        }
+
+        @Override
+        public Reading read() throws java.io.IOException {
+            Reading reading = process.read();
+            NodeSample part = reading.part();
+            ranks = part.getRanksList().stream()
+                    .filter(rank -> !part.getJobs(rank.getJob()).getMode().equals("off"))
+                    .map(rank -> new RankProcess(rank.getPid(), rank.getStartTicks(), rank.getRank()))
+                    .toList();
+            return reading;
+        }
+
+        @Override
+        public void close() {
+            process.close();
+        }
     }
 
     /** Remembers which processes hold a GPU, for the source that looks at processes. */

@@ -92,6 +92,7 @@ public final class InventoryBook {
                 .clearMac()
                 .clearNumaNode()
                 .clearDefaultRoute()
+                .clearAddresses()
                 .build();
     }
 

@@ -62,6 +62,7 @@ class InventoryBookTest {
                 .addNics(NicInventory.newBuilder()
                         .setId(pci)
                         .setMac(mac)
+                        .addAddresses("10.0.0." + mac.length() + pci.charAt(pci.length() - 1))
                         .setPhysical(true)
                         .setSpeedMbps(400_000));
     }

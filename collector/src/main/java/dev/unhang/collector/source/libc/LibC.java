@@ -10,6 +10,7 @@ import com.sun.jna.NativeLong;
 interface LibC extends Library {
 
     int O_NONBLOCK = 0x800;
+    int O_NOCTTY = 0x100;
     int O_CLOEXEC = 0x80000;
     int SEEK_END = 2;
     int AF_UNIX = 1;

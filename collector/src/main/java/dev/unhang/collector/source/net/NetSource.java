@@ -52,6 +52,7 @@ public final class NetSource implements Source {
     private final Map<String, NetDevice> present = new LinkedHashMap<>();
     private final Map<String, Gone> gone = new TreeMap<>();
     private final Map<String, Integer> lastSpeed = new HashMap<>();
+    private Map<String, Interfaces.Interface> ours = Map.of();
     private boolean foreign;
     private long lookedNs;
     private boolean looked;
@@ -105,7 +106,6 @@ public final class NetSource implements Source {
 
     /** True where a device that we have is not the one that sysfs shows by that name. */
     private boolean showsAnotherNamespace() {
-        Map<String, Interfaces.Interface> ours;
         try {
             ours = interfaces.list();
         } catch (SocketException e) {
@@ -164,10 +164,10 @@ public final class NetSource implements Source {
     }
 
     private Map<String, NetDevice> readProc(NodeSample.Builder part) throws IOException {
-        Map<String, Interfaces.Interface> ours = interfaces.list();
+        Map<String, Interfaces.Interface> now = interfaces.list();
         Map<String, NetDevice> found = new LinkedHashMap<>();
         NetDevFile.parse(Files.readAllLines(proc.resolve("self/net/dev"))).forEach((name, counters) -> {
-            Interfaces.Interface each = ours.get(name);
+            Interfaces.Interface each = now.get(name);
             if (each == null || !names.watched(name)) {
                 return;
             }
@@ -222,7 +222,11 @@ public final class NetSource implements Source {
             } else if (before != null) {
                 nic = nic.toBuilder().setSpeedMbps(before).build();
             }
-            all.addNics(nic);
+            Interfaces.Interface own = ours.get(device.name());
+            all.addNics(
+                    own == null
+                            ? nic
+                            : nic.toBuilder().addAllAddresses(own.addresses()).build());
         }
         NodeInventory now = all.build();
         if (now.equals(told)) {

@@ -82,27 +82,12 @@ final class BeatPids {
             if (!namespaces.contains(namespace)) {
                 continue;
             }
-            int inner = innermost(proc.file(pid, "status").or(""));
+            int inner = InnerPid.of(proc.file(pid, "status").or(""));
             Sender sender = new Sender(inner, Long.parseLong(namespace));
             ProcStat stat = open.contains(sender) ? proc.stat(pid) : null;
             if (stat != null) {
                 resolved.put(sender, stat);
             }
         }
-    }
-
-    /** The last number of {@code NSpid:}, or 0. */
-    static int innermost(String status) {
-        for (String line : status.split("\n", -1)) {
-            if (line.startsWith("NSpid:")) {
-                String[] pids = line.substring("NSpid:".length()).strip().split("\\s+", -1);
-                try {
-                    return Integer.parseInt(pids[pids.length - 1]);
-                } catch (NumberFormatException e) {
-                    return 0;
-                }
-            }
-        }
-        return 0;
     }
 }

@@ -12,9 +12,9 @@ import java.util.Set;
  * Takes the named variables out of an environment block, and nothing else: users keep secrets in theirs. A variable
  * that is not named is skipped byte by byte and never becomes a string. Pure but for the stream.
  */
-final class Environ {
+public final class Environ {
 
-    /** All that is ever read. Each is a number, an address or an identity of a job. */
+    /** All that may leave the node. Each is a number, an address or an identity of a job. */
     static final Set<String> NAMED = Set.of(
             "RANK",
             "WORLD_SIZE",
@@ -48,6 +48,11 @@ final class Environ {
 
     /** A named variable whose value is longer than 256 bytes is no number or identity, and is left out. */
     static Map<String, String> read(InputStream block) throws IOException {
+        return read(block, NAMED, LONGEST_VALUE);
+    }
+
+    /** Only what is named here; values that are longer are left out. */
+    public static Map<String, String> read(InputStream block, Set<String> named, int longestValue) throws IOException {
         Map<String, String> found = new HashMap<>();
         byte[] chunk = new byte[16 * 1024];
         ByteArrayOutputStream name = new ByteArrayOutputStream();
@@ -71,10 +76,10 @@ final class Environ {
                     skip = false;
                 } else if (!skip && !inName) {
                     value.write(b);
-                    skip = value.size() > LONGEST_VALUE;
+                    skip = value.size() > longestValue;
                 } else if (!skip && b == '=') {
                     wanted = name.toString(StandardCharsets.US_ASCII);
-                    skip = !NAMED.contains(wanted);
+                    skip = !named.contains(wanted);
                     inName = false;
                 } else if (!skip) {
                     name.write(b);

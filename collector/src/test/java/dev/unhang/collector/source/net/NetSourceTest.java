@@ -10,8 +10,10 @@ import dev.unhang.events.v1.NodeInventory;
 import dev.unhang.events.v1.OperState;
 import dev.unhang.events.v1.ReadStatus;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -226,6 +228,38 @@ class NetSourceTest {
     }
 
     @Test
+    void theInventoryTellsTheAddressesByWhichPeersNameTheCard() throws IOException {
+        sys.pciDevice("eth1", "0000:5c:00.0", 0, 3);
+        ours.put("eth1", new Interfaces.Interface(3, true, List.of("10.0.0.7")));
+
+        assertThat(inventory(source.read()).getNics(0).getAddressesList()).containsExactly("10.0.0.7");
+        ours.put("eth1", new Interfaces.Interface(3, true, List.of("10.0.0.8")));
+        now.addAndGet(NetSource.LOOK_AGAIN.toNanos());
+        assertThat(inventory(source.read()).getNics(0).getAddressesList()).containsExactly("10.0.0.8");
+    }
+
+    @Test
+    void anAddressThatOthersCannotReachIsNotTold() throws IOException {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (String each : List.of(
+                "2001:db8::7", "127.0.0.1", "10.0.0.7", "169.254.1.1", "fe80::1", "::1", "0.0.0.0", "224.0.0.1")) {
+            addresses.add(InetAddress.getByName(each));
+        }
+
+        assertThat(Interfaces.reachable(addresses)).containsExactly("10.0.0.7", "2001:db8:0:0:0:0:0:7");
+    }
+
+    @Test
+    void ofACardWithAThousandAddressesEightAreTold() throws IOException {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            addresses.add(InetAddress.getByAddress(new byte[] {10, 1, (byte) (i / 250), (byte) (i % 250)}));
+        }
+
+        assertThat(Interfaces.reachable(addresses)).hasSize(8);
+    }
+
+    @Test
     void aLinkThatIsDownKeepsTheSpeedThatItHad() throws IOException {
         Path net = sys.pciDevice("eth1", "0000:5c:00.0", 0, 3);
         source.read();
@@ -254,8 +288,8 @@ class NetSourceTest {
     @Test
     void whereSysfsShowsAnotherNamespaceTheCountersComeFromProc() throws IOException {
         sys.pciDevice("eth1", "0000:5c:00.0", 0, 3);
-        ours.put("eth1", new Interfaces.Interface(12, true));
-        ours.put("veth0", new Interfaces.Interface(13, false));
+        ours.put("eth1", new Interfaces.Interface(12, true, List.of()));
+        ours.put("veth0", new Interfaces.Interface(13, false, List.of()));
         FakeSys.file(dir.resolve("proc/self/net/dev"), """
                 Inter-|   Receive                                                |  Transmit
                  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo

@@ -53,11 +53,9 @@ final class NcclWords {
     /** What is a fact of the job as a whole, or a mere consequence, weighs against nobody. */
     private static boolean tells(NcclEvent event) {
         return switch (event.getKind()) {
-            case NCCL_KIND_PEER_LOST,
-                    NCCL_KIND_CONNECTION_CLOSED,
-                    NCCL_KIND_ASYNC_EVENT,
-                    NCCL_KIND_LOCAL_ERROR,
-                    NCCL_KIND_SETUP -> true;
+            case NCCL_KIND_PEER_LOST, NCCL_KIND_CONNECTION_CLOSED, NCCL_KIND_ASYNC_EVENT -> true;
+            // 1: a call of CUDA failed. Other results follow from a peer's end as often as not.
+            case NCCL_KIND_LOCAL_ERROR -> event.getCode() == 1;
             // A flushed request (5) follows from an error before it.
             case NCCL_KIND_COMPLETION -> event.getCode() != 5;
             case NCCL_KIND_DESYNC -> !event.getOtherGroup() && event.getRanksCount() > 0;
