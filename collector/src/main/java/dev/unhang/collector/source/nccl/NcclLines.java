@@ -90,6 +90,12 @@ final class NcclLines {
             Pattern.compile("[Cc]onnect to " + PEER + "<\\d{1,5}> (?:failed|returned)(.*)");
     private static final Pattern CALL =
             Pattern.compile("Call to (?:recv|send|recvmsg|sendmsg) (?:from|to) " + PEER + "<\\d{1,5}> failed(.*)");
+    /** Gloo (transport/tcp/pair.cc), which many jobs use beside NCCL. */
+    private static final Pattern GLOO_CLOSED =
+            Pattern.compile("Connection closed by peer \\[([0-9a-fA-F.:]{2,45})\\]:\\d");
+
+    private static final Pattern GLOO_ERROR = Pattern.compile(
+            "(?:Read error|Write error|writev|readv|Connect error) \\[([0-9a-fA-F.:]{2,45})\\]:\\d{1,5}:(.*)");
     private static final Pattern ASYNC_EVENT = Pattern.compile("NET/IB ?: (?:([A-Za-z0-9_]{1,24}):\\d+ )?"
             + "(?:Got async event ?: |Got async error event: |async fatal event(?: on \\w+ \\([^)]{0,20}\\))?: )(.*)");
     private static final Pattern GID_CHANGED =
@@ -137,6 +143,7 @@ final class NcclLines {
             "nccl",
             "[PG ",
             "watchdog",
+            "gloo",
             " peer ",
             "NET/",
             "socket",
@@ -178,11 +185,15 @@ final class NcclLines {
         if (closed.find()) {
             return peer(NcclKind.NCCL_KIND_CONNECTION_CLOSED, closed.group(1));
         }
+        Matcher gloo = GLOO_CLOSED.matcher(line);
+        if (gloo.find()) {
+            return peer(NcclKind.NCCL_KIND_CONNECTION_CLOSED, gloo.group(1));
+        }
         // At the start of a job peers listen late, and NCCL tells each retry at INFO.
         if (line.contains("NCCL INFO")) {
             return null;
         }
-        for (Pattern form : List.of(CONNECT, CALL)) {
+        for (Pattern form : List.of(CONNECT, CALL, GLOO_ERROR)) {
             Matcher lost = form.matcher(line);
             if (lost.find()) {
                 return peer(NcclKind.NCCL_KIND_PEER_LOST, lost.group(1)).setCode(errno(lost.group(2)));

@@ -119,6 +119,22 @@ class NcclLinesTest {
     }
 
     @Test
+    void whatGlooSaysOfAPeerIsReadToo() {
+        assertThat(event("RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by"
+                        + " peer [10.0.0.7]:13221"))
+                .isEqualTo(of(NcclKind.NCCL_KIND_CONNECTION_CLOSED)
+                        .setPeer("10.0.0.7")
+                        .build());
+        assertThat(event(
+                        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Read error [10.0.0.7]:6666:"
+                                + " Connection reset by peer"))
+                .isEqualTo(of(NcclKind.NCCL_KIND_PEER_LOST)
+                        .setPeer("10.0.0.7")
+                        .setCode(104)
+                        .build());
+    }
+
+    @Test
     void aRetryAtTheStartOfAJobIsNoLoss() {
         assertThat(parsed(INFO + "Call to connect returned Connection refused, retrying"))
                 .isNull();

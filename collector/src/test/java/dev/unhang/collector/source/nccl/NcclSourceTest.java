@@ -6,7 +6,9 @@ import dev.unhang.collector.source.Source.Reading;
 import dev.unhang.events.v1.NcclEvent;
 import dev.unhang.events.v1.NcclKind;
 import dev.unhang.events.v1.NodeEvent;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -275,6 +277,36 @@ class NcclSourceTest {
         read();
 
         assertThat(source.open()).isEqualTo(NcclSource.MOST_FILES);
+    }
+
+    /** A child writes when it is told to, and says when it has. */
+    @Test
+    @Timeout(30)
+    void aRealProcessIsReadThroughTheRealProc() throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(
+                "sh",
+                "-c",
+                "read a; echo \"" + CLOSED + "10.0.0.7<5>\" >&2; echo \"" + CLOSED + "10.0.0.8<5>\" > $NCCL_DEBUG_FILE;"
+                        + " echo done; read b");
+        builder.environment().put("NCCL_DEBUG_FILE", dir.resolve("nccl.log").toString());
+        builder.redirectError(dir.resolve("err").toFile());
+        Process child = builder.start();
+        try (Writer in = child.outputWriter();
+                BufferedReader out = child.inputReader()) {
+            NcclSource real =
+                    new NcclSource(Path.of("/proc"), () -> List.of(new RankProcess((int) child.pid(), 1, 0)), now::get);
+            assertThat(real.read().events()).isEmpty();
+            in.write("go\n");
+            in.flush();
+            assertThat(out.readLine()).isEqualTo("done");
+
+            assertThat(real.read().events())
+                    .extracting(event -> event.getNccl().getPeer())
+                    .containsExactlyInAnyOrder("10.0.0.7", "10.0.0.8");
+            real.close();
+        } finally {
+            child.destroyForcibly();
+        }
     }
 
     @Test
