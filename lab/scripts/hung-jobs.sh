@@ -38,9 +38,9 @@ find_python() { # the python that has torch: Debian's, though another may come f
 # ---- jobs
 
 ns_of() { printf 'uh-%s%s-%s' "$1" "$2" $$; } # ns_of PAIR RANK
-job() { # job PAIR NAME PORT yes|no OPTIONS...: starts its ranks; yes: with heartbeats. Sets `ranks`, `subject`
-  local pair=$1 name=$2 port=$3 beats=$4 rank
-  shift 4
+job() { # job PAIR NAME PORT yes|no python3|torchrun OPTIONS...: starts its ranks; yes: with heartbeats. Sets `ranks`, `subject`
+  local pair=$1 name=$2 port=$3 beats=$4 by=$5 rank how
+  shift 5
   # Without heartbeats a job is known by its master; with them by its name, once the first has come.
   subject=("job:10.78.$pair.2:$port@")
   if [ "$beats" = yes ]; then
@@ -51,12 +51,19 @@ job() { # job PAIR NAME PORT yes|no OPTIONS...: starts its ranks; yes: with hear
   fi
   log=$logs/$name
   for rank in 0 1; do
-    start "$name-$rank" "$(ns_of "$pair" $rank)" env RANK=$rank WORLD_SIZE=2 MASTER_ADDR="10.78.$pair.2" \
-      MASTER_PORT="$port" GLOO_SOCKET_IFNAME=data0 PYTHONPATH="$here/../../collector/src/main/python" \
-      PYTHONDONTWRITEBYTECODE=1 "$python" "$here/../jobs/train.py" --step-seconds "$step" "$@"
+    if [ "$by" = torchrun ]; then
+      how=("$python" -m torch.distributed.run --redirects 1 --tee 1 --nnodes 2 --nproc_per_node 1 --node_rank $rank
+        --master_addr "10.78.$pair.2" --master_port "$port")
+    else
+      how=(env RANK=$rank WORLD_SIZE=2 MASTER_ADDR="10.78.$pair.2" MASTER_PORT="$port" "$python")
+    fi
+    start "$name-$rank" "$(ns_of "$pair" $rank)" env GLOO_SOCKET_IFNAME=data0 OMP_NUM_THREADS=1 \
+      PYTHONPATH="$here/../../collector/src/main/python" PYTHONDONTWRITEBYTECODE=1 \
+      "${how[@]}" "$here/../jobs/train.py" --step-seconds "$step" "$@"
     ranks[rank]=$started
   done
   said 0 60 "step 0," || return 1
+  [ "$by" != torchrun ] || for rank in 0 1; do ranks[rank]=$(child_of "${ranks[rank]}"); done
 }
 said() { # said RANK SECONDS WORDS: waits until the rank has printed them
   local end=$((SECONDS + $2))
@@ -64,6 +71,9 @@ said() { # said RANK SECONDS WORDS: waits until the rank has printed them
     [ $SECONDS -lt $end ] || { bad "rank $1 did not print \"$3\" within $2 s"; return 1; }
     sleep 0.5
   done
+}
+go_on() { # go_on PID: also the nsenter that waits for it, which stops itself when its child is stopped
+  kill -CONT "$(ps -o ppid= -p "$1" | tr -d ' ')" "$1"
 }
 end_job() { # in order, as a job that is done; a rank that cannot is killed, and its peer with it
   local end=$((SECONDS + 10))
@@ -118,7 +128,7 @@ within() { # within SECONDS LIMIT WHAT
   python3 -c 'import sys; sys.exit(not float(sys.argv[1]) <= float(sys.argv[2]))' "$1" "$2" || bad "$3 after $1 s, not within $2 s"
 }
 
-# ---- the cases: CASE PAIR NAME PORT yes|no
+# ---- the cases
 
 hang() { # hang SIGNAL RANK SECONDS-TO-SUSPECT SECONDS-TO-CONFIRM: breaks the rank, sets `id` and writes the row
   local signal=$1 rank=$2 since confirmed="any(i['was_confirmed'] for i in incidents)"
@@ -147,19 +157,19 @@ hang() { # hang SIGNAL RANK SECONDS-TO-SUSPECT SECONDS-TO-CONFIRM: breaks the ra
   within "$confirm_s" "$4" confirmed
   [ "$who" = "rank $rank on node-$pair$rank" ] || bad "the first suspect is '$who' and not rank $rank on node-$pair$rank"
 }
-case_of() { # case_of CASE PAIR NAME PORT yes|no
-  local what=$1 pair=$2 name=$3 port=$4 beats=$5 subject=() log id ranks=() options=()
+case_of() { # case_of CASE PAIR NAME PORT yes|no python3|torchrun
+  local what=$1 pair=$2 name=$3 port=$4 beats=$5 by=$6 subject=() log id ranks=() options=()
   [[ $what != *save ]] || options=(--save-seconds "$save" --at-step "$(python3 -c "print(int($learn / $step))")")
   [ "$what" != save ] || options+=(--announce)
   say "$name: a job of two ranks on node-${pair}0 and node-${pair}1"
-  if job "$pair" "$name" "$port" "$beats" "${options[@]}"; then "case_$what" || true; fi
+  if job "$pair" "$name" "$port" "$beats" "$by" "${options[@]}"; then "case_$what" || true; fi
   end_job
 }
 case_stop() {
   local since
   pause "$learn"
-  hang STOP 1 10 30 || { kill -CONT "${ranks[1]}"; return; }
-  kill -CONT "${ranks[1]}"
+  hang STOP 1 10 30 || { go_on "${ranks[1]}"; return; }
+  go_on "${ranks[1]}"
   since=$(date +%s%3N)
   if seen 90 "any(i['id'] == '$id' and i['state'] == 'resolved' for i in incidents)"; then
     cli explain "$id" --json >"$log-explain.json" || true
@@ -190,16 +200,16 @@ case_unannounced-save() { case_save; }
 
 pairs_of() {
   if [ $short = yes ]; then
-    echo "stop 1 stop 29511 yes"
-    echo "unannounced-save 2 unannounced-save-without 29521 no"
+    echo "stop 1 stop 29511 yes python3"
+    echo "unannounced-save 2 unannounced-save-without 29521 no python3"
   else
-    echo "stop 1 stop 29511 yes"
-    echo "stop 1 stop-without 29512 no"
-    echo "unannounced-save 2 unannounced-save 29521 yes"
-    echo "unannounced-save 2 unannounced-save-without 29522 no"
-    echo "save 3 save 29531 yes"
-    echo "loop 3 loop 29532 yes"
-    echo "loop 4 loop-without 29542 no"
+    echo "stop 1 stop 29511 yes python3"
+    echo "stop 1 stop-without 29512 no torchrun"
+    echo "unannounced-save 2 unannounced-save 29521 yes python3"
+    echo "unannounced-save 2 unannounced-save-without 29522 no python3"
+    echo "save 3 save 29531 yes python3"
+    echo "loop 3 loop 29532 yes python3"
+    echo "loop 4 loop-without 29542 no python3"
   fi
 }
 run_pair() { # run_pair PAIR
