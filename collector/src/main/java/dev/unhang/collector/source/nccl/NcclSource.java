@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What the ranks of this node say in their own NCCL and PyTorch logs: which peer does not answer, which device failed. A
  * file is read from where it ends when its rank is first seen, and stays open as long as the rank lives and five seconds
- * more, for the last words are the ones that count. Reads at most 2 MiB a call. A file that may not be read is told of
+ * more, for the last words are the ones that count. Reads at most 1 MiB a call. A file that may not be read is told of
  * once, in the collector's own log. Confined to its worker thread.
  */
 public final class NcclSource implements Source {
@@ -37,7 +37,7 @@ public final class NcclSource implements Source {
     static final long LINGER_NS = 5_000_000_000L;
     private static final long LEFT_NS = 60_000_000_000L;
     static final int MOST_FILES = 128;
-    static final int MOST_BYTES = 2 * 1024 * 1024;
+    static final int MOST_BYTES = 1024 * 1024;
     private static final int MOST_REFUSED = 1024;
 
     private static final class Rank {
