@@ -3,6 +3,7 @@ package dev.unhang.healer.decide;
 import com.google.protobuf.Message;
 import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
+import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.OperatorDecision;
@@ -11,6 +12,7 @@ import dev.unhang.healer.incident.Moment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,9 +51,11 @@ public final class Decider {
      *
      * @param record null for one that could not be read: time passes all the same
      * @param found what the decider's own detectors say at this record
+     * @param learned what they have learned of jobs; for most records nothing
      * @return what was decided, in order, applied already; empty for most records
      */
-    public List<JournalEntry> decide(Moment now, @Nullable Message record, List<Finding> found) {
+    public List<JournalEntry> decide(
+            Moment now, @Nullable Message record, List<Finding> found, Map<String, @Nullable JobProfile> learned) {
         Turn turn = new Turn(now, lastLogMs, epoch, ledger);
         if (record instanceof NodeReport report) {
             if (coverage.heard(report.getOrigin(), now.logMs())) {
@@ -74,6 +78,7 @@ public final class Decider {
         for (Finding finding : found) {
             book.hear(turn, finding.toBuilder().setOrigin(Blindness.OWN).build());
         }
+        JobBook.learned(turn, learned);
         if (!turn.entries().isEmpty() || turn.passed(SWEEP_MS, 0)) {
             Blindness.judge(ledger, coverage, now.logMs(), now.stampMs())
                     .ifPresent(finding -> book.hear(turn, finding));

@@ -1,7 +1,9 @@
 package dev.unhang.healer.decide;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import dev.unhang.events.v1.Finding;
+import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.Position;
 import dev.unhang.events.v1.StateValue;
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * is covered is confirmed, resolved or dismissed. Offsets ascend; gaps are allowed. Confined to one thread.
  */
 public final class InboxCore {
+
+    private static final long LEARNED_EVERY_MS = 60_000;
 
     private final FleetDetector fleet = new FleetDetector();
     private final Ledger ledger = new Ledger();
@@ -53,6 +57,7 @@ public final class InboxCore {
 
     private InboxCore(Map<String, StateValue> state, Position start, long epoch, String healer) {
         state.forEach(ledger::put);
+        state.forEach(this::restore);
         this.start = start;
         this.epoch = epoch;
         this.healer = healer;
@@ -86,6 +91,7 @@ public final class InboxCore {
             logTime = new LogTime(start.getLogTimeMs(), start.getLastStampMs());
         }
         rewind.pass(offset, logTime.nowMs(), logTime.lastStampMs());
+        long beforeMs = logTime.nowMs();
         long nowMs = logTime.advance(stampMs);
         nextOffset = offset + 1;
         List<Finding> found = judge(message, nowMs, stampMs);
@@ -95,7 +101,7 @@ public final class InboxCore {
             both.addAll(found);
             found = both;
         }
-        return decider.decide(new Moment(offset, nowMs, stampMs), message, found);
+        return decider.decide(new Moment(offset, nowMs, stampMs), message, found, learned(beforeMs, nowMs));
     }
 
     /** Where this core stands: written in one transaction with what it decided. */
@@ -127,6 +133,25 @@ public final class InboxCore {
     /** The number that each grant and each entry of this decider bears. */
     public long epoch() {
         return epoch;
+    }
+
+    private void restore(String key, StateValue value) {
+        if (!key.startsWith(Ledger.JOB) || value.getJob().getLearned().isEmpty()) {
+            return;
+        }
+        try {
+            fleet.restore(
+                    key.substring(Ledger.JOB.length()),
+                    JobProfile.parseFrom(value.getJob().getLearned()));
+        } catch (InvalidProtocolBufferException e) {
+            // Of another version: nothing is lost but time, since the job's pauses are learned anew.
+            fleet.restore(key.substring(Ledger.JOB.length()), JobProfile.getDefaultInstance());
+        }
+    }
+
+    /** What the detectors have learned of jobs, each time that log time passes a whole minute. */
+    private Map<String, @Nullable JobProfile> learned(long beforeMs, long nowMs) {
+        return nowMs / LEARNED_EVERY_MS == beforeMs / LEARNED_EVERY_MS ? Map.of() : fleet.learned(nowMs);
     }
 
     private List<Finding> judge(@Nullable Message message, long nowMs, long stampMs) {

@@ -30,6 +30,7 @@ public final class Ledger {
     public static final String PAUSE = "switch/pause";
     private static final String INCIDENT = "incident/";
     private static final String NODE = "node/";
+    static final String JOB = "job/";
 
     private final Map<String, StateValue> values = new HashMap<>();
     private final TreeMap<String, Incident> open = new TreeMap<>();
@@ -41,6 +42,10 @@ public final class Ledger {
 
     public static String incidentKey(String id) {
         return INCIDENT + id;
+    }
+
+    public static String jobKey(String job) {
+        return JOB + job;
     }
 
     public static String nodeKey(String node) {

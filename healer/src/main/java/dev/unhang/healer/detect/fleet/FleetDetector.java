@@ -3,6 +3,7 @@ package dev.unhang.healer.detect.fleet;
 import com.google.protobuf.Message;
 import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
+import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.healer.detect.job.Jobs;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Judges what no single node can tell: jobs, peers, the fleet. A pure function of the inbox, in order. Its findings are
@@ -24,6 +26,7 @@ public final class FleetDetector {
     private static final long NEVER = -LOOK_MS;
 
     private final Jobs jobs = new Jobs();
+    private final CommonCause commonCause = new CommonCause();
     private final Map<Integer, Long> generations = new HashMap<>();
     private long lookedMs = NEVER;
 
@@ -51,11 +54,24 @@ public final class FleetDetector {
         lookedMs = logTimeMs;
         List<Finding> out = new ArrayList<>();
         jobs.look(logTimeMs, stampMs, out);
+        commonCause.look(jobs.standing(), stampMs, out);
         return out;
     }
 
     /** Each finding that stands, as it was last seen. */
     public List<Finding> standing() {
-        return jobs.standing();
+        List<Finding> standing = new ArrayList<>(jobs.standing());
+        commonCause.standing().ifPresent(standing::add);
+        return standing;
+    }
+
+    /** What has been learned of jobs since this was last asked; null: forget it. To be kept in the state. */
+    public Map<String, @Nullable JobProfile> learned(long logTimeMs) {
+        return jobs.learned(logTimeMs);
+    }
+
+    /** Takes what an earlier decider had learned of a job. Before the first record. */
+    public void restore(String job, JobProfile learned) {
+        jobs.restore(job, learned);
     }
 }

@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * What is said of one job at one epoch. A job has one trouble at a time: when its kind changes, the new one is said
- * before the old one is well, so that nobody takes it for two. Once confirmed it does not become a suspicion again, nor
- * another kind.
+ * before the old one is well, so that nobody takes it for two. Once confirmed it does not become a suspicion again, and a
+ * standstill that is confirmed keeps its kind; a slow job may come to a standstill.
  */
 final class Findings {
 
@@ -34,49 +34,53 @@ final class Findings {
         return !said.isEmpty();
     }
 
+    boolean standing(IncidentKind kind) {
+        return said.containsKey(kind);
+    }
+
     Collection<Finding> standing() {
         return List.copyOf(said.values());
     }
 
-    void say(
-            IncidentKind kind,
-            Standing standing,
-            long ageMs,
-            long stampMs,
-            List<Suspect> suspects,
-            List<String> evidence,
-            Set<String> nodes,
-            String cause,
-            List<Finding> out) {
-        IncidentKind now = kind;
-        Standing strength = standing;
+    void say(Verdict verdict, Set<String> nodes, long stampMs, List<Finding> out) {
+        if (verdict.isWell()) {
+            allWell(verdict.evidence().get(0), stampMs, out);
+            return;
+        }
+        IncidentKind kind = verdict.kind();
+        Standing strength = verdict.confirmed() ? Standing.CONFIRMED : Standing.SUSPECTED;
         for (Finding before : said.values()) {
-            if (before.getStanding() == Standing.CONFIRMED) {
-                now = before.getKind();
+            if (before.getStanding() == Standing.CONFIRMED && before.getKind() != IncidentKind.JOB_SLOW) {
+                kind = before.getKind();
                 strength = Standing.CONFIRMED;
             }
         }
+        Finding before = said.get(kind);
+        if (before != null && before.getStanding() == Standing.CONFIRMED) {
+            strength = Standing.CONFIRMED;
+        }
+        boolean warning = kind == IncidentKind.INPUT_STALL || kind == IncidentKind.JOB_SLOW;
         Finding finding = Finding.newBuilder()
                 .setOrigin(Origin.newBuilder().setPartition(OWN_PARTITION))
-                .setKind(now)
+                .setKind(kind)
                 .setSubject(subject)
                 .setStanding(strength)
-                .setAgeMs(Math.max(0, ageMs))
+                .setAgeMs(Math.max(0, verdict.ageMs()))
                 .setStampMs(stampMs)
-                .addAllSuspects(suspects)
-                .addAllEvidence(evidence)
+                .addAllSuspects(verdict.suspects())
+                .addAllEvidence(verdict.evidence())
                 .addAllNodes(nodes)
                 .setJob(job)
-                .setCause(cause)
-                .setSeverity(now == IncidentKind.INPUT_STALL ? Severity.WARNING : Severity.CRITICAL)
-                .putFigures("still_seconds", ageMs / 1000.0)
+                .setCause(verdict.cause())
+                .setSeverity(warning ? Severity.WARNING : Severity.CRITICAL)
+                .putAllFigures(verdict.figures())
                 .build();
-        Finding before = said.put(now, finding);
+        said.put(kind, finding);
         if (before == null || before.getStanding() != strength || !top(before).equals(top(finding))) {
             out.add(finding);
         }
         for (IncidentKind other : List.copyOf(said.keySet())) {
-            if (other != now) {
+            if (other != kind) {
                 well(other, "it is another kind of trouble", stampMs, out);
             }
         }

@@ -11,13 +11,14 @@ import java.util.Set;
 
 /**
  * Something that explains a standstill by itself and began with it: a stopped process, a port that went down, a node that
- * fell silent, a process that is gone. What holds for most ranks at once is no sign against any of them.
+ * fell silent, a GPU that gave up (Xid), a process that is gone. What holds for most ranks at once is no sign against any of them.
  */
 record HardSign(RankView rank, Kind kind, long ageMs) {
 
     enum Kind {
         STOPPED(6),
         GONE(6),
+        XID(6),
         SILENT(5),
         PORT_DOWN(5),
         PEER_PORT_DOWN(2);
@@ -38,11 +39,14 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
      * @param stillMs for how long the job has stood still; negative: it does not
      * @param ending it is about to end, so what is gone is no sign
      */
-    static List<HardSign> of(Map<RankView, Doing> ranks, long stillMs, boolean ending, long nowMs) {
+    static List<HardSign> of(RollCall roll, long stillMs, boolean ending) {
+        Map<RankView, Doing> ranks = roll.doing;
+        long nowMs = roll.nowMs;
         List<HardSign> signs = new ArrayList<>();
         stopped(ranks, stillMs, nowMs, signs);
         ports(ranks, stillMs, nowMs, signs);
         silent(ranks, stillMs, nowMs, signs);
+        xids(ranks, stillMs, nowMs, signs);
         if (!ending) {
             gone(ranks, nowMs, signs);
         }
@@ -110,6 +114,15 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         }
     }
 
+    private static void xids(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+        ranks.forEach((rank, doing) -> {
+            long age = rank.fatalXidMs(nowMs);
+            if (doing != Doing.GONE && age >= 0 && (stillMs < 0 || Math.abs(age - stillMs) <= TOGETHER_MS)) {
+                signs.add(new HardSign(rank, Kind.XID, age));
+            }
+        });
+    }
+
     private static void gone(Map<RankView, Doing> ranks, long nowMs, List<HardSign> signs) {
         List<HardSign> found = new ArrayList<>();
         ranks.forEach((rank, doing) -> {
@@ -127,6 +140,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         return switch (kind) {
             case STOPPED -> who + " is in process state T (stopped) for " + ageMs / 1000 + " s";
             case GONE -> "the process of " + who + " is gone for " + ageMs / 1000 + " s";
+            case XID -> "Xid " + rank.report().getFatalXid() + " on a GPU of " + who + " " + ageMs / 1000 + " s ago";
             case SILENT -> "node " + rank.node() + " of rank " + rank.rank + " is silent for " + ageMs / 1000 + " s";
             case PORT_DOWN ->
                 "a network port of " + rank.node() + " (rank " + rank.rank + ") is down for " + ageMs / 1000 + " s";

@@ -2,6 +2,7 @@ package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobIdentity;
+import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.Watch;
@@ -22,18 +23,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Jobs {
 
+    /** For so long the profile of a job that is not there any more is kept, ms of log time: it may be started again. */
+    private static final long PROFILE_KEPT_MS = 7L * 24 * 3600 * 1000;
+
     private static final class Job {
         final String name;
+        final Profile profile;
         JobWatch watch;
 
-        Job(String name, JobWatch watch) {
+        Job(String name, Profile profile, JobWatch watch) {
             this.name = name;
+            this.profile = profile;
             this.watch = watch;
         }
     }
 
     private final Map<String, Job> byIdentity = new HashMap<>();
     private final Map<String, Job> byName = new LinkedHashMap<>();
+
+    /** What was learned of jobs that are not there now. */
+    private final Map<String, JobProfile> before = new LinkedHashMap<>();
+
     private final Set<String> free = new TreeSet<>();
 
     /** Takes what a node reports; may end an epoch. */
@@ -51,7 +61,7 @@ public final class Jobs {
 
     private void onRank(NodeReport report, RankReport rank, long nowMs, long stampMs, List<Finding> out) {
         JobIdentity identity = rank.getJob();
-        Job job = job(identity, report.getNode(), nowMs);
+        Job job = job(identity, report.getNode(), nowMs, stampMs, out);
         JobWatch watch = job.watch;
         @Nullable RankView known = watch.known(rank.getRank());
         if (identity.getEpochKnown()) {
@@ -70,26 +80,26 @@ public final class Jobs {
 
     private static JobWatch next(Job job, int epoch, int world, long nowMs, long stampMs, List<Finding> out) {
         job.watch.close("the job runs at a new epoch, " + epoch, stampMs, out);
-        job.watch = new JobWatch(job.name, epoch, world, job.watch.pauses(), nowMs);
+        job.watch = new JobWatch(job.name, epoch, world, job.profile, nowMs);
         return job.watch;
     }
 
-    private Job job(JobIdentity identity, String node, long nowMs) {
+    private Job job(JobIdentity identity, String node, long nowMs, long stampMs, List<Finding> out) {
         List<String> keys = Identities.keys(identity, node);
         Job found = null;
         for (String key : keys) {
-            found = byIdentity.get(key);
-            if (found != null) {
-                break;
+            Job known = byIdentity.get(key);
+            if (found == null) {
+                found = known;
+            } else if (known != null && known != found) {
+                merge(known, found, stampMs, out);
             }
         }
         if (found == null) {
             String name = Identities.name(keys.get(0));
             found = byName.get(name);
             if (found == null) {
-                int epoch = identity.getEpochKnown() ? identity.getEpoch() : 0;
-                found = new Job(name, new JobWatch(name, epoch, identity.getWorld(), new Pauses(), nowMs));
-                byName.put(name, found);
+                found = begin(name, identity, nowMs);
             }
         }
         for (String key : keys) {
@@ -98,18 +108,50 @@ public final class Jobs {
         return found;
     }
 
+    private Job begin(String name, JobIdentity identity, long nowMs) {
+        Profile profile = new Profile();
+        JobProfile learned = before.remove(name);
+        if (learned != null) {
+            profile.restore(learned);
+        }
+        int epoch = identity.getEpochKnown() ? identity.getEpoch() : 0;
+        Job job = new Job(name, profile, new JobWatch(name, epoch, identity.getWorld(), profile, nowMs));
+        byName.put(name, job);
+        return job;
+    }
+
+    /** What was taken for two jobs turns out to be one: the ranks of the first will be heard again as the second's. */
+    private void merge(Job first, Job second, long stampMs, List<Finding> out) {
+        first.watch.close("it is the same job as " + second.name, stampMs, out);
+        byName.values().remove(first);
+        byIdentity.replaceAll((key, job) -> job == first ? second : job);
+    }
+
     /** Looks at each job; once a second of log time. */
     public void look(long nowMs, long stampMs, List<Finding> out) {
         Iterator<Job> all = byName.values().iterator();
         while (all.hasNext()) {
             Job job = all.next();
-            job.watch.look(nowMs, stampMs, free, out);
+            job.watch.look(nowMs, stampMs, free, rank -> past(rank, nowMs), out);
             if (job.watch.forgotten(nowMs)) {
                 job.watch.close("nothing has been heard of it for ten minutes", stampMs, out);
+                before.put(job.name, job.profile.save(nowMs));
                 all.remove();
                 byIdentity.values().removeIf(other -> other.equals(job));
             }
         }
+    }
+
+    /** Whoever was named before is likelier again. */
+    private List<Hearsay.Point> past(RankView rank, long nowMs) {
+        int times = 0;
+        for (Job job : byName.values()) {
+            times += job.profile.offenders.before(rank.node(), nowMs);
+        }
+        return times == 0
+                ? List.of()
+                : List.of(new Hearsay.Point(
+                        1, "node " + rank.node() + " was named " + times + " times in the last seven days"));
     }
 
     /** Each finding that stands. */
@@ -117,5 +159,28 @@ public final class Jobs {
         List<Finding> standing = new ArrayList<>();
         byName.values().forEach(job -> standing.addAll(job.watch.standing()));
         return standing;
+    }
+
+    /** What has been learned of jobs since this was last asked, by job; null: forget it. To be kept in the state. */
+    public Map<String, @Nullable JobProfile> learned(long nowMs) {
+        Map<String, @Nullable JobProfile> learned = new LinkedHashMap<>();
+        for (Job job : byName.values()) {
+            if (job.profile.changed()) {
+                learned.put(job.name, job.profile.save(nowMs));
+            }
+        }
+        before.entrySet().removeIf(each -> {
+            boolean old = nowMs - each.getValue().getHeardLogMs() > PROFILE_KEPT_MS;
+            if (old) {
+                learned.put(each.getKey(), null);
+            }
+            return old;
+        });
+        return learned;
+    }
+
+    /** Takes what an earlier decider had learned of a job. */
+    public void restore(String job, JobProfile learned) {
+        before.put(job, learned);
     }
 }

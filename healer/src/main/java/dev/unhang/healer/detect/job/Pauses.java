@@ -1,5 +1,7 @@
 package dev.unhang.healer.detect.job;
 
+import dev.unhang.events.v1.JobProfile;
+import dev.unhang.events.v1.LearnedPauses;
 import dev.unhang.healer.detect.job.Picture.Kind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,27 +14,34 @@ import java.util.Set;
 
 /**
  * The pauses of one job that ended by themselves, by picture, and what follows from them: how long a standstill may last
- * before it is suspected and before it is confirmed. The floors are for a job whose pauses are not known; they come from
- * the one hard question, the checkpoint that nobody announced, which no counter tells from a hang. Times in seconds.
+ * before it is suspected and before it is confirmed. The floors are for a job whose pauses are not known. They come from
+ * the one hard question, the pause that nobody announced: a rank that writes a checkpoint while all others wait looks in
+ * every counter like a rank that hangs. What tells the two apart makes the floor low; where nothing does, it is ten
+ * minutes. {@code docs/detection.md} has the table and the price of each limit. Times in seconds.
  */
 final class Pauses {
 
     /** How long a standstill may last. */
     record Limits(double suspect, double confirm) {}
 
-    /** How a job reports itself: the more it says, the earlier it can be judged. */
-    enum Telling {
-        NOTHING,
-        HEARTBEATS,
-        /** Heartbeats, and its checkpoints and evaluations are announced. */
-        PHASES
+    /** What would tell a pause from a hang. */
+    enum Witness {
+        /** The job announces its pauses, and has not announced this one. */
+        PHASES,
+        /** The reads and writes of the idle ranks are known, and they move nothing. */
+        IO,
+        NOTHING
     }
+
+    /** Before it is confirmed, where nothing would tell a checkpoint that nobody announced from a hang. */
+    static final double UNTOLD = 600;
 
     private static final double SUSPECT_HEARTBEATS = 6;
     private static final double SUSPECT_NOTHING = 10;
     private static final double LONGEST = 7_200;
     private static final int KEPT = 50;
     private static final int KEPT_LENGTHS = 200;
+    private static final int KEPT_PICTURES = 40;
     private static final int KNOWN_AFTER = 3;
 
     /** Shorter ones are part of a step. */
@@ -46,21 +55,36 @@ final class Pauses {
         double most = shares.values().stream().mapToDouble(each -> each).max().orElse(0);
         for (Map.Entry<Picture, Double> each : shares.entrySet()) {
             if (each.getValue() >= 0.15 * length || each.getValue() >= most) {
-                Deque<Double> known = byPicture.computeIfAbsent(each.getKey(), picture -> new ArrayDeque<>());
-                known.addLast(each.getValue());
-                if (known.size() > KEPT) {
-                    known.removeFirst();
-                }
+                keep(each.getKey(), each.getValue());
             }
         }
-        lengths.addLast(length);
-        if (lengths.size() > KEPT_LENGTHS) {
-            lengths.removeFirst();
+        keep(lengths, length, KEPT_LENGTHS);
+    }
+
+    /** The picture seen longest ago goes first, so that a job with ever new pictures does not grow. */
+    private void keep(Picture picture, double seconds) {
+        Deque<Double> known = byPicture.remove(picture);
+        Deque<Double> kept = known == null ? new ArrayDeque<>() : known;
+        keep(kept, seconds, KEPT);
+        byPicture.put(picture, kept);
+        if (byPicture.size() > KEPT_PICTURES) {
+            byPicture.remove(byPicture.keySet().iterator().next());
         }
     }
 
-    Limits limits(Picture picture, Telling telling) {
-        boolean beats = telling != Telling.NOTHING;
+    private static void keep(Deque<Double> kept, double seconds, int most) {
+        kept.addLast(seconds);
+        if (kept.size() > most) {
+            kept.removeFirst();
+        }
+    }
+
+    /**
+     * How long a standstill of this picture may last.
+     *
+     * @param beats the job reports progress
+     */
+    Limits limits(Picture picture, boolean beats, Witness witness) {
         List<Double> family = new ArrayList<>();
         Set<List<Integer>> differing = new HashSet<>();
         byPicture.forEach((known, pauses) -> {
@@ -82,7 +106,7 @@ final class Pauses {
                 suspect = Math.max(suspect, 2.5 * pause + 1);
             }
         }
-        double confirm = floor(picture.kind(), telling);
+        double confirm = floor(picture.kind(), beats, witness);
         boolean collective = picture.kind() == Kind.FEW_IDLE || picture.kind() == Kind.ALL_SPIN;
         if (collective && known() && uniform()) {
             double most = like.stream().mapToDouble(pause -> pause).max().orElse(0);
@@ -114,14 +138,47 @@ final class Pauses {
         return real.size() <= 1;
     }
 
-    private static double floor(Kind kind, Telling telling) {
-        boolean beats = telling != Telling.NOTHING;
+    private static double floor(Kind kind, boolean beats, Witness witness) {
         return switch (kind) {
             case ALL_SPIN -> beats ? 45 : 90;
-            case FEW_IDLE -> telling == Telling.PHASES ? 45 : beats ? 75 : 180;
-            case SOME_IDLE -> telling == Telling.PHASES ? 120 : beats ? 300 : 600;
+            case FEW_IDLE ->
+                switch (witness) {
+                    case PHASES -> 45;
+                    case IO -> beats ? 75 : 180;
+                    case NOTHING -> UNTOLD;
+                };
+            case SOME_IDLE ->
+                switch (witness) {
+                    case PHASES -> 120;
+                    case IO -> 300;
+                    case NOTHING -> UNTOLD;
+                };
             case FEW_WORK -> beats ? 180 : 900;
-            case ALL_IDLE, WORK, NOTHING_KNOWN -> 900;
+            case ALL_IDLE, NOTHING_KNOWN -> 900;
+            case WORK -> 1_800;
         };
+    }
+
+    void save(JobProfile.Builder profile) {
+        byPicture.forEach((picture, pauses) -> {
+            LearnedPauses.Builder learned =
+                    LearnedPauses.newBuilder().setPicture(picture.kind().name()).addAllWho(picture.who());
+            pauses.forEach(pause -> learned.addLengthsMs((int) (1000 * pause)));
+            profile.addPauses(learned);
+        });
+        lengths.forEach(pause -> profile.addLengthsMs((int) (1000 * pause)));
+    }
+
+    void restore(JobProfile profile) {
+        byPicture.clear();
+        lengths.clear();
+        for (LearnedPauses learned : profile.getPausesList()) {
+            Kind kind = Kind.named(learned.getPicture());
+            if (kind != null) {
+                Picture picture = new Picture(kind, learned.getWhoList());
+                learned.getLengthsMsList().forEach(ms -> keep(picture, ms / 1000.0));
+            }
+        }
+        profile.getLengthsMsList().forEach(ms -> keep(lengths, ms / 1000.0, KEPT_LENGTHS));
     }
 }

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a standstill looks like, without names of nodes: the kind, and which ranks differ from the rest. Pauses of one job
@@ -22,8 +23,19 @@ record Picture(Kind kind, List<Integer> who) {
         /** A few compute while the rest waits. */
         FEW_WORK,
         ALL_IDLE,
+        /** They compute, or too many of them to be waited for, and none makes progress. */
         WORK,
-        NOTHING_KNOWN
+        NOTHING_KNOWN;
+
+        /** Null: no picture of this version has that name. */
+        static @Nullable Kind named(String name) {
+            for (Kind kind : values()) {
+                if (kind.name().equals(name)) {
+                    return kind;
+                }
+            }
+            return null;
+        }
     }
 
     private static final int MOST_NAMED = 16;
@@ -62,7 +74,9 @@ record Picture(Kind kind, List<Integer> who) {
             return new Picture(work.isEmpty() ? Kind.ALL_IDLE : Kind.WORK, List.of());
         }
         if (idle.isEmpty()) {
-            return new Picture(Kind.FEW_WORK, work);
+            return work.size() <= Math.max(1, known / 8)
+                    ? new Picture(Kind.FEW_WORK, work)
+                    : new Picture(Kind.WORK, List.of());
         }
         boolean few = idle.size() <= Math.max(1, known / 8)
                 || (idleNodes.size() == 1 && nodes.size() > 2 && wholeNode(ranks, idleNodes, idle.size()));
@@ -83,20 +97,19 @@ record Picture(Kind kind, List<Integer> who) {
     String words() {
         return switch (kind) {
             case ALL_SPIN -> "all ranks wait in a collective (GPU busy, power near idle, no traffic)";
-            case FEW_IDLE -> "the GPU of rank " + ranks() + " is idle while the others wait in a collective";
-            case SOME_IDLE -> "some GPUs are idle while the others wait in a collective";
-            case FEW_WORK -> "rank " + ranks() + " computes while the others wait in a collective";
-            case ALL_IDLE -> "the GPUs of all ranks are idle";
-            case WORK -> "some ranks compute, none makes progress";
+            case FEW_IDLE -> ranks() + " in no collective while the others wait in one";
+            case SOME_IDLE -> "some ranks are in no collective while the others wait in one";
+            case FEW_WORK -> ranks() + " at work while the others wait in a collective";
+            case ALL_IDLE -> "no rank computes or communicates";
+            case WORK -> "ranks compute, and none makes progress";
             case NOTHING_KNOWN -> "the GPUs of no rank are seen";
         };
     }
 
     private String ranks() {
-        StringBuilder names = new StringBuilder();
-        for (int rank : who) {
-            names.append(names.isEmpty() ? "" : ", ").append(rank);
-        }
-        return names.toString();
+        List<String> names = who.stream().map(String::valueOf).toList();
+        return (names.size() == 1 ? "rank " : "ranks ")
+                + String.join(", ", names)
+                + (names.size() == 1 ? " is" : " are");
     }
 }

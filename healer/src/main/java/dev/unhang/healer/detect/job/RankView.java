@@ -114,7 +114,12 @@ final class RankView {
     }
 
     Phase phase() {
-        return report.getPhase();
+        return report.getPhase() == Phase.UNRECOGNIZED ? Phase.PHASE_NONE : report.getPhase();
+    }
+
+    /** It has said that its work is done. */
+    boolean ends() {
+        return phase() == Phase.PHASE_END;
     }
 
     boolean stopped() {
@@ -133,12 +138,19 @@ final class RankView {
         return nodeReport.getSilentMs() + nowMs - atMs;
     }
 
-    /** The worst of its node's ports that is down; null: none. The end that is down itself is worse than its peer. */
+    /** Since the last Xid that ends the work of one of its GPUs; -1: there was none. */
+    long fatalXidMs(long nowMs) {
+        return report.getFatalXid() == 0 ? -1 : report.getLastXidAgeMs() + sinceMs(nowMs);
+    }
+
+    /** The worst port of its own traffic that is down; null: none. The end that is down itself is worse than its peer. */
     @Nullable
     NicReport portDown() {
         NicReport worst = null;
         for (NicReport nic : nodeReport.getNicsList()) {
-            if (nic.getDownMs() > 0 && (worst == null || worst.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN)) {
+            if (nic.getDownMs() > 0
+                    && report.getPortsDownList().contains(nic.getId())
+                    && (worst == null || worst.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN)) {
                 worst = nic;
             }
         }
@@ -154,11 +166,30 @@ final class RankView {
         return report.hasCpuMillicores() ? report.getCpuMillicores() : -1;
     }
 
-    /** Writes as a checkpoint is written. */
-    boolean writes() {
-        return report.getWriteBps() >= WRITES_BPS;
+    boolean hasGpu() {
+        return report.getGpusCount() > 0;
+    }
+
+    /** Somebody looks into it: a debugger, or a profiler that stops it. */
+    boolean traced() {
+        return report.getTracerPid() != 0;
+    }
+
+    /** Its own reads and writes are known, so that a checkpoint is seen as such. */
+    boolean ioKnown() {
+        return report.hasWriteBps();
+    }
+
+    /** Moves data as a checkpoint or a load does. */
+    boolean movesData() {
+        return report.getWriteBps() >= MOVES_BPS || report.getReadBps() >= MOVES_BPS;
+    }
+
+    /** Share of the last seconds in which it waited, per mille; -1 while unknown. */
+    int waitPm() {
+        return report.hasWaitPm() ? report.getWaitPm() : -1;
     }
 
     /** Bytes a second: more than logs, less than any file system of a cluster takes. */
-    static final long WRITES_BPS = 20_000_000;
+    static final long MOVES_BPS = 20_000_000;
 }

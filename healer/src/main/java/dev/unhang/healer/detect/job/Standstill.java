@@ -5,48 +5,70 @@ import java.util.Map;
 
 /**
  * One stretch of time in which a job stood still: since when, what it looked like for how long, and how much of what it
- * may take is used up. Each picture has its own limit, so the time spent in each counts as a share of that limit. Times
- * are milliseconds of log time.
+ * may take is used up. Each picture has its own limit, so the time spent in each counts as a share of that limit. While
+ * something explains it (a rank writes a checkpoint, a debugger is attached) nothing counts, and what comes after counts
+ * from there. Times are milliseconds of log time.
  */
 final class Standstill {
 
     private final Map<Picture, Double> shares = new LinkedHashMap<>();
     private long sinceMs;
     private long lookedMs;
-
-    /** When it was last explained. A stretch may begin before log time does, so no small number is free. */
-    private long explainedMs = Long.MIN_VALUE;
-
+    private long countsFromMs;
+    private long explainedSinceMs = -1;
     private long workedMs = -1;
     private double used;
-    private boolean explained;
+    private boolean fault;
+    private double announcedS;
 
     Standstill(long sinceMs) {
         this.sinceMs = sinceMs;
         this.lookedMs = sinceMs;
+        this.countsFromMs = sinceMs;
     }
 
-    /** It still stands. {@code limitS}: how long this picture may last, s. */
-    void goOn(Picture picture, double limitS, boolean hardSigns, long nowMs) {
+    /**
+     * It still stands.
+     *
+     * @param limitS how long this picture may last, s
+     * @param hardSigns a fault explains it, so it teaches nothing of pauses
+     * @param announced the job says that it does not train now
+     */
+    void goOn(Picture picture, double limitS, boolean hardSigns, boolean announced, long nowMs) {
         double seconds = Math.max(0, nowMs - lookedMs) / 1000.0;
         shares.merge(picture, seconds, Double::sum);
         used += seconds / limitS;
+        announcedS += announced ? seconds : 0;
         lookedMs = nowMs;
         workedMs = -1;
-        explained |= hardSigns;
+        explainedSinceMs = -1;
+        fault |= hardSigns;
     }
 
     /** Nothing was seen meanwhile: unknown time stretches no verdict. */
     void blind(long nowMs) {
         sinceMs += nowMs - lookedMs;
+        countsFromMs += nowMs - lookedMs;
         lookedMs = nowMs;
     }
 
-    /** Something shows that it is a pause of its own kind, like a checkpoint being written: the clock begins anew. */
-    void restart(long nowMs) {
+    /** Something explains it now. What it had lasted before was a pause of its own, and is learned as such. */
+    void explained(Pauses pauses, long nowMs) {
+        if (explainedSinceMs < 0) {
+            teach(pauses, lookedMs);
+            explainedSinceMs = nowMs;
+        }
+        shares.clear();
         used = 0;
+        announcedS = 0;
+        countsFromMs = nowMs;
         lookedMs = nowMs;
-        explainedMs = nowMs;
+        workedMs = -1;
+    }
+
+    /** For how long it has been explained without a break, s. */
+    double explainedSeconds(long nowMs) {
+        return explainedSinceMs < 0 ? 0 : (nowMs - explainedSinceMs) / 1000.0;
     }
 
     /** Work was seen. True when this ends it: at the second look, or at once with progress. */
@@ -63,7 +85,7 @@ final class Standstill {
 
     /** For how long it counts: since it began, or since it was last explained. */
     double countedSeconds(long nowMs) {
-        return (nowMs - Math.max(sinceMs, explainedMs)) / 1000.0;
+        return (nowMs - countsFromMs) / 1000.0;
     }
 
     double used() {
@@ -74,9 +96,18 @@ final class Standstill {
         return (nowMs - sinceMs) / 1000.0;
     }
 
-    void teach(Pauses pauses) {
-        if (!explained && workedMs >= 0) {
-            pauses.learn((workedMs - sinceMs) / 1000.0, shares);
+    /** It is over, so it was a pause of this job. */
+    boolean teach(Pauses pauses) {
+        return workedMs >= 0 && teach(pauses, workedMs);
+    }
+
+    /** A pause that a fault explains, or that the job announced, tells nothing of those that it does not announce. */
+    private boolean teach(Pauses pauses, long endMs) {
+        double seconds = (endMs - countsFromMs) / 1000.0;
+        if (fault || shares.isEmpty() || seconds <= 0 || announcedS > seconds / 2) {
+            return false;
         }
+        pauses.learn(seconds, shares);
+        return true;
     }
 }

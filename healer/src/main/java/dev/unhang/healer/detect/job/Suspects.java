@@ -22,6 +22,9 @@ final class Suspects {
     /** An Xid that is older than this has nothing to do with it, ms. */
     private static final int XID_MS = 120_000;
 
+    /** Two samples and a half: what is closer together may be the order of the samples, ms. */
+    private static final long FIRST_MS = 2_500;
+
     private static final class Score {
         double points;
         final List<String> why = new ArrayList<>();
@@ -29,9 +32,11 @@ final class Suspects {
 
     private final Map<RankView, Score> scores = new LinkedHashMap<>();
     private final Map<RankView, Doing> ranks;
+    private final long nowMs;
 
-    Suspects(Map<RankView, Doing> ranks, List<HardSign> hard) {
-        this.ranks = ranks;
+    Suspects(RollCall roll, List<HardSign> hard, Hearsay hearsay) {
+        this.ranks = roll.doing;
+        this.nowMs = roll.nowMs;
         ranks.keySet().forEach(rank -> scores.put(rank, new Score()));
         for (HardSign sign : hard) {
             add(sign.rank(), sign.kind().points, sign.words());
@@ -40,6 +45,10 @@ final class Suspects {
         byCpu();
         byStep();
         byNode();
+        byFirst();
+        for (RankView rank : ranks.keySet()) {
+            hearsay.against(rank).forEach(point -> add(rank, point.points(), point.words()));
+        }
     }
 
     private void add(RankView rank, double points, String why) {
@@ -67,8 +76,10 @@ final class Suspects {
                 add(
                         rank,
                         idle.size() <= few ? 4 : 2,
-                        "the GPU of rank " + rank.rank + " is idle while " + spin.size() + " of " + ranks.size()
-                                + " ranks wait in a collective");
+                        (rank.hasGpu()
+                                        ? "the GPU of rank " + rank.rank + " is idle"
+                                        : "rank " + rank.rank + " exchanges nothing")
+                                + " while " + spin.size() + " of " + ranks.size() + " ranks wait in a collective");
             }
         }
         if (!spin.isEmpty() && work.size() <= few) {
@@ -140,10 +151,33 @@ final class Suspects {
                 add(rank, 2, "rank " + rank.rank + " is in uninterruptible sleep (D)");
             }
             int xid = rank.report().getLastXid();
-            if (xid != 0 && rank.report().getLastXidAgeMs() <= XID_MS) {
-                add(rank, 6, "Xid " + xid + " on a GPU of rank " + rank.rank);
+            if (xid != 0 && rank.report().getFatalXid() == 0 && rank.report().getLastXidAgeMs() <= XID_MS) {
+                add(rank, 3, "Xid " + xid + " on a GPU of rank " + rank.rank);
             }
         });
+    }
+
+    /** It stopped clearly before all others did, so they wait for it. */
+    private void byFirst() {
+        long first = -1;
+        long second = -1;
+        RankView who = null;
+        for (Map.Entry<RankView, Doing> each : ranks.entrySet()) {
+            if (each.getValue() != Doing.SPIN && each.getValue() != Doing.IDLE) {
+                continue;
+            }
+            long still = each.getKey().stillMs(nowMs);
+            if (still > first) {
+                second = first;
+                first = still;
+                who = each.getKey();
+            } else {
+                second = Math.max(second, still);
+            }
+        }
+        if (who != null && second >= 0 && first - second >= FIRST_MS) {
+            add(who, 1, "rank " + who.rank + " stopped " + (first - second) / 1000 + " s before any other");
+        }
     }
 
     private List<Map.Entry<RankView, Score>> best() {

@@ -8,14 +8,11 @@ import java.util.List;
 record RankFigures(
         RankReading last,
         List<GpuWatch> gpus,
-        Traffic traffic,
-        StepLearner training,
+        Exertion exertion,
         Counter cpu,
         Counter written,
         Counter readIn,
-        double powerMw,
-        int util,
-        int pathsDown) {
+        List<String> portsDown) {
 
     private static final int MOST_PER_MILLE = 100_000;
 
@@ -32,21 +29,26 @@ record RankFigures(
         if (last.hasHeartbeatAgeMs()) {
             report.setHeartbeatAgeMs(last.getHeartbeatAgeMs());
         }
-        double idle = 0;
         for (GpuWatch gpu : gpus) {
             report.addGpus(gpu.uuid);
-            idle += gpu.idleMw();
         }
-        double above = Double.isNaN(idle) ? 0 : idle;
-        double power = (powerMw - above) / (training.power.value(4) - above);
+        double power = exertion.powerShare();
         if (!Double.isNaN(power)) {
             report.setPowerSharePm(perMille(power));
         }
+        Traffic traffic = exertion.traffic;
         if (!Double.isNaN(traffic.share())) {
             report.setTrafficSharePm(perMille(traffic.share()));
         }
         if (!Double.isNaN(traffic.total())) {
             report.setTrafficBps((long) traffic.total());
+        }
+        Pace pace = exertion.training.pace;
+        if (!Double.isNaN(pace.recent()) && !Double.isNaN(pace.usual())) {
+            report.setStepUs((int) pace.recent()).setUsualStepUs((int) pace.usual());
+        }
+        if (!Double.isNaN(exertion.waiting())) {
+            report.setWaitPm(perMille(exertion.waiting()));
         }
         if (!Double.isNaN(cpu.rate())) {
             report.setCpuMillicores((int) (cpu.rate() * 10));
@@ -57,10 +59,10 @@ record RankFigures(
         if (!Double.isNaN(readIn.rate())) {
             report.setReadBps((long) (readIn.rate() * 1024));
         }
-        if (util >= 0) {
-            report.setUtil(util);
+        if (exertion.util() >= 0) {
+            report.setUtil(exertion.util());
         }
-        report.setPathDown(pathsDown);
+        report.addAllPortsDown(portsDown).setPathDown(portsDown.size());
     }
 
     private static int perMille(double share) {

@@ -9,10 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One process of a job: what it does now, judged against what it itself did at training. Utilisation alone never proves
- * work: a rank that waits in a collective shows 100 % at the power of an idle context and without traffic.
- */
+/** One process of a job: whether it is there, in which state, how far it has come, and since when it does what it does. */
 final class RankWatch {
 
     /** Samples without the process before it is gone: one may have been torn. */
@@ -30,8 +27,7 @@ final class RankWatch {
     private RankReading last = RankReading.getDefaultInstance();
     private JobIdentity job = JobIdentity.getDefaultInstance();
     private List<GpuWatch> gpus = List.of();
-    private final Traffic traffic = new Traffic();
-    private final StepLearner training = new StepLearner();
+    private final Exertion exertion = new Exertion();
     private final Counter cpu = new Counter();
     private final Counter written = new Counter();
     private final Counter readIn = new Counter();
@@ -44,10 +40,7 @@ final class RankWatch {
     private long stateSinceMs;
     private int missed;
     private long goneSinceMs;
-    private boolean low;
-    private double powerMw = Double.NaN;
-    private int util = -1;
-    private int pathsDown;
+    private final List<String> portsDown = new ArrayList<>(0);
 
     RankWatch(int pid, long startTicks, Now now) {
         this.pid = pid;
@@ -74,148 +67,38 @@ final class RankWatch {
             state = letter;
             stateSinceMs = now.nodeMs();
         }
-        boolean stepEnded = training.progress(reading, now);
+        boolean stepEnded = exertion.training.progress(reading, now);
         double ticks = cpu.next(reading.hasCpuTicks(), reading.getCpuTicks(), seconds);
         written.next(reading.hasIoWriteKib(), reading.getIoWriteKib(), seconds);
         readIn.next(reading.hasIoReadKib(), reading.getIoReadKib(), seconds);
-        pathRates(ports);
+        exertion.paths(used, ports);
+        portsDown(ports);
         if (Double.isNaN(seconds)) {
             become(ActivityClass.ACTIVITY_CLASS_UNKNOWN, now);
             return;
         }
-        measureGpus();
-        Traffic.State moving = traffic.judge(low);
-        if (moving == Traffic.State.ACTIVE) {
+        become(exertion.judge(nodeIdleMw, ticks * 10, stepEnded), now);
+        if (exertion.traffic.active()) {
             trafficAtMs = now.nodeMs();
         }
-        double trainingMw = training.power.value(4);
-        double idleMw = idleMw(nodeIdleMw);
-        Lowness lowness = lowness(trainingMw, idleMw);
-        low = lowness == Lowness.LOW;
-        if (low || (lowness == Lowness.UNKNOWN && util >= 0 && util <= 5 && !Double.isNaN(trainingMw))) {
-            traffic.learnBackground();
+    }
+
+    /** A port that carries nothing of this rank, while others do, is not its business. */
+    private void portsDown(Iterable<PortWatch> ports) {
+        portsDown.clear();
+        for (PortWatch port : ports) {
+            if (port.down()
+                    && (exertion.traffic.uses(port.netPath)
+                            || exertion.traffic.uses(port.rdmaPath)
+                            || !exertion.traffic.known())) {
+                portsDown.add(port.id);
+            }
         }
-        ActivityClass next = classify(moving, lowness);
-        become(next, now);
-        learn(next, moving, idleMw, ticks * 10, stepEnded);
     }
 
     /** R and S alternate by chance; what stands still is T, D and Z. */
     private static int settled(int letter) {
         return letter == 'S' || letter == 'I' ? 'R' : letter;
-    }
-
-    private void pathRates(Iterable<PortWatch> ports) {
-        traffic.begin();
-        pathsDown = 0;
-        for (PortWatch port : ports) {
-            traffic.rate(port.netPath, port.netRate());
-            traffic.rate(port.rdmaPath, port.rdmaRate());
-            if (port.down()) {
-                pathsDown++;
-            }
-        }
-        double links = Double.NaN;
-        for (GpuWatch gpu : gpus) {
-            double one = gpu.nvlinkRate();
-            links = Double.isNaN(links) ? one : Double.isNaN(one) ? links : links + one;
-        }
-        traffic.rate("nvlink", links);
-    }
-
-    private void measureGpus() {
-        powerMw = gpus.isEmpty() ? Double.NaN : 0;
-        util = -1;
-        for (GpuWatch gpu : gpus) {
-            powerMw += gpu.powerMw();
-            if (gpu.hasUtil()) {
-                util = Math.max(util, gpu.util());
-            }
-        }
-    }
-
-    private double idleMw(double nodeIdleMw) {
-        double sum = 0;
-        for (GpuWatch gpu : gpus) {
-            double one = gpu.idleMw();
-            sum += Double.isNaN(one) ? nodeIdleMw : one;
-        }
-        return gpus.isEmpty() ? Double.NaN : sum;
-    }
-
-    private enum Lowness {
-        LOW,
-        HIGH,
-        UNKNOWN
-    }
-
-    /** Whether power is near that of an idle context. Shares of the rank's own levels, since watts differ between boards. */
-    private Lowness lowness(double trainingMw, double idleMw) {
-        if (Double.isNaN(powerMw) || Double.isNaN(trainingMw)) {
-            return Lowness.UNKNOWN;
-        }
-        double limit;
-        if (Double.isNaN(idleMw)) {
-            limit = 0.6 * trainingMw;
-        } else if (trainingMw > 1.3 * idleMw) {
-            limit = Math.min(Math.max(idleMw + 0.25 * (trainingMw - idleMw), 1.15 * idleMw), 1.6 * idleMw);
-        } else {
-            return Lowness.UNKNOWN;
-        }
-        return powerMw < limit ? Lowness.LOW : Lowness.HIGH;
-    }
-
-    private ActivityClass classify(Traffic.State moving, Lowness lowness) {
-        if (moving == Traffic.State.ACTIVE || (util >= 30 && lowness == Lowness.HIGH)) {
-            return ActivityClass.ACTIVITY_CLASS_WORK;
-        }
-        if (util < 0) {
-            return ActivityClass.ACTIVITY_CLASS_UNKNOWN;
-        }
-        if (util >= 90
-                && (lowness == Lowness.LOW
-                        || (lowness == Lowness.UNKNOWN && moving == Traffic.State.QUIET && memoryStands()))) {
-            return ActivityClass.ACTIVITY_CLASS_SPIN;
-        }
-        if (util <= 10 && lowness != Lowness.HIGH) {
-            return ActivityClass.ACTIVITY_CLASS_IDLE;
-        }
-        // Neither the picture of waiting nor that of work, as of a rank that computes a little: it is not waiting.
-        return lowness == Lowness.UNKNOWN ? ActivityClass.ACTIVITY_CLASS_UNKNOWN : ActivityClass.ACTIVITY_CLASS_WORK;
-    }
-
-    private boolean memoryStands() {
-        double usual = training.memUtil.value(4);
-        double now = memUtil();
-        return usual >= 2 && now <= usual / 4;
-    }
-
-    private double memUtil() {
-        double most = Double.NaN;
-        for (GpuWatch gpu : gpus) {
-            double one = gpu.memUtil();
-            most = Double.isNaN(most) ? one : Double.isNaN(one) ? most : Math.max(most, one);
-        }
-        return most;
-    }
-
-    private void learn(ActivityClass next, Traffic.State moving, double idleMw, double millicores, boolean stepEnded) {
-        boolean waits = next == ActivityClass.ACTIVITY_CLASS_SPIN || next == ActivityClass.ACTIVITY_CLASS_IDLE;
-        boolean busy = util < 0 ? gpus.isEmpty() : util > 20;
-        if (!waits && !(training.learned() == 0 && util >= 0 && util <= 5)) {
-            traffic.learn();
-        }
-        if (next == ActivityClass.ACTIVITY_CLASS_IDLE) {
-            traffic.learnIdle();
-        }
-        double usual = traffic.level();
-        boolean atWork;
-        if (usual >= Traffic.FLOOR) {
-            atWork = moving == Traffic.State.ACTIVE;
-        } else {
-            atWork = (util > 50 && !(powerMw < 1.3 * idleMw)) || (traffic.total() > Traffic.FLOOR && busy);
-        }
-        training.sample(powerMw, memUtil(), millicores, stepEnded, atWork, busy);
     }
 
     /** The process is not in a sample of a source that answered. */
@@ -275,7 +158,7 @@ final class RankWatch {
     }
 
     boolean armed() {
-        return training.armed();
+        return exertion.training.armed();
     }
 
     boolean stopped() {
@@ -293,10 +176,15 @@ final class RankWatch {
 
     /** Progress has stood longer than a few of its own steps. */
     boolean overdue() {
-        double usual = training.stepMs.value(4);
+        double usual = exertion.training.usualStepMs();
         return last.hasProgressAgeMs()
                 && last.getProgressAgeMs()
                         > Math.max(OVERDUE_LEAST_MS, Double.isNaN(usual) ? 0 : OVERDUE_STEPS * usual);
+    }
+
+    /** Its steps take longer than they did. */
+    boolean slow() {
+        return last.getPhase() == Phase.PHASE_TRAIN && exertion.training.pace.slow();
     }
 
     /** Nothing about it asks for a look. A rank that was never seen at work may idle as long as it likes. */
@@ -306,6 +194,7 @@ final class RankWatch {
         }
         return !armed()
                 || (!overdue()
+                        && !slow()
                         && activity != ActivityClass.ACTIVITY_CLASS_SPIN
                         && activity != ActivityClass.ACTIVITY_CLASS_IDLE);
     }
@@ -317,7 +206,7 @@ final class RankWatch {
     }
 
     RankFigures figures() {
-        return new RankFigures(last, gpus, traffic, training, cpu, written, readIn, powerMw, util, pathsDown);
+        return new RankFigures(last, gpus, exertion, cpu, written, readIn, portsDown);
     }
 
     long activityMs(Now now) {
@@ -378,19 +267,21 @@ final class RankWatch {
         return LearnedRank.newBuilder()
                 .setPid(pid)
                 .setStartTicks(startTicks)
-                .setPowerMw(training.power.toProto())
-                .setCpuMillicores(training.cpu.toProto())
-                .setMemUtil(training.memUtil.toProto())
-                .addAllPaths(traffic.toProto())
-                .setActiveSamples(training.learned())
+                .setPowerMw(exertion.training.power.toProto())
+                .setCpuMillicores(exertion.training.cpu.toProto())
+                .setMemUtil(exertion.training.memUtil.toProto())
+                .addAllPaths(exertion.traffic.toProto())
+                .setActiveSamples(exertion.training.learned())
+                .setStepUs(exertion.training.pace.level().toProto())
                 .build();
     }
 
     void restore(LearnedRank learned) {
-        training.power.restore(learned.getPowerMw());
-        training.cpu.restore(learned.getCpuMillicores());
-        training.memUtil.restore(learned.getMemUtil());
-        traffic.restore(learned.getPathsList());
-        training.restore(learned.getActiveSamples());
+        exertion.training.power.restore(learned.getPowerMw());
+        exertion.training.cpu.restore(learned.getCpuMillicores());
+        exertion.training.memUtil.restore(learned.getMemUtil());
+        exertion.traffic.restore(learned.getPathsList());
+        exertion.training.pace.level().restore(learned.getStepUs());
+        exertion.training.restore(learned.getActiveSamples());
     }
 }

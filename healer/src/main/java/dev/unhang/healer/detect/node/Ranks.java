@@ -143,7 +143,7 @@ final class Ranks {
             hash = 31 * hash + rank.state();
             hash = 31 * hash + rank.phase();
             hash = 31 * hash + rank.words.picture();
-            hash = 31 * hash + (rank.armed() ? 2 : 1) + (rank.traced() ? 4 : 0);
+            hash = 31 * hash + (rank.armed() ? 2 : 1) + (rank.traced() ? 4 : 0) + (rank.slow() ? 8 : 0);
         }
         return hash;
     }
@@ -206,6 +206,7 @@ final class Ranks {
                 .setStateMs((int) rank.stateMs(now))
                 .setGoneMs((int) rank.goneMs(now))
                 .setArmed(rank.armed())
+                .setSlow(rank.slow())
                 .addAllEvidence(rank.evidence(now))
                 .addAllAccusations(rank.words.report(now));
         long trafficAge = rank.trafficAgeMs(now);
@@ -216,6 +217,9 @@ final class Ranks {
         GpuWatch gpu = rank.withXid();
         if (gpu != null) {
             report.setLastXid(gpu.xid()).setLastXidAgeMs((int) gpu.xidAgeMs(now));
+            if (Xids.fatal(gpu.xid())) {
+                report.setFatalXid(gpu.xid());
+            }
         }
         return report.build();
     }

@@ -55,6 +55,16 @@ final class RunningLevel {
         return size >= least ? computed : Double.NaN;
     }
 
+    /** Any other quantile of what is kept, or NaN. */
+    double quantile(double other) {
+        if (size == 0) {
+            return Double.NaN;
+        }
+        long[] sorted = Arrays.copyOf(values, size);
+        Arrays.sort(sorted);
+        return sorted[(int) (size * other)];
+    }
+
     int seen() {
         return seen;
     }

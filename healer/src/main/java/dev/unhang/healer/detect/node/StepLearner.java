@@ -18,7 +18,7 @@ final class StepLearner {
 
     final RunningLevel memUtil = new RunningLevel(0.5);
     final RunningLevel cpu = new RunningLevel(0.5);
-    final RunningLevel stepMs = new RunningLevel(0.5);
+    final Pace pace = new Pace();
 
     private final double[] bufferPower = new double[MOST_SAMPLES];
     private final double[] bufferMem = new double[MOST_SAMPLES];
@@ -45,7 +45,7 @@ final class StepLearner {
         if (moved) {
             steps++;
             if (progressNodeMs >= 0 && phase == Phase.PHASE_TRAIN && reading.getPhase() == Phase.PHASE_TRAIN) {
-                stepMs.add((at - progressNodeMs) / (double) (reading.getStep() - step));
+                pace.steps(1000.0 * (at - progressNodeMs) / (reading.getStep() - step));
             }
         }
         if (moved || first || phase != reading.getPhase()) {
@@ -78,8 +78,8 @@ final class StepLearner {
             buffered++;
         }
         if (stepEnded) {
-            double usual = stepMs.value(4);
-            if (Double.isNaN(usual) || buffered * 1000.0 <= Math.max(3000, 3 * usual)) {
+            double usualMs = usualStepMs();
+            if (!pace.slow() && (Double.isNaN(usualMs) || buffered * 1000.0 <= Math.max(3000, 3 * usualMs))) {
                 for (int i = 0; i < buffered; i++) {
                     learn(bufferPower[i], bufferMem[i], bufferCpu[i]);
                 }
@@ -101,8 +101,9 @@ final class StepLearner {
         learned++;
     }
 
-    boolean heartbeats() {
-        return heartbeats;
+    /** Median time of a step, ms, or NaN. */
+    double usualStepMs() {
+        return pace.usual() / 1000;
     }
 
     int learned() {

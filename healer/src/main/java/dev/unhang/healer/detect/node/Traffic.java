@@ -48,6 +48,7 @@ final class Traffic {
     private final Map<String, Path> paths = new LinkedHashMap<>();
     private double share;
     private double total = Double.NaN;
+    private boolean active;
 
     /** The rate of each path over the last interval, NaN where it was not read. Call {@link #begin} before the first. */
     void rate(String path, double bytesPerSecond) {
@@ -82,6 +83,26 @@ final class Traffic {
         return share;
     }
 
+    /** Whether the path carries a part of this rank's traffic at training that counts. */
+    boolean uses(String name) {
+        Path path = paths.get(name);
+        return path != null && !path.background && counts(path.level.value(4), level());
+    }
+
+    /** Whether it is known over which paths its traffic goes. */
+    boolean known() {
+        return level() >= FLOOR;
+    }
+
+    private static boolean counts(double level, double all) {
+        return level >= FLOOR && level >= 0.05 * all;
+    }
+
+    /** Whether it was above quiet at the last {@link #judge}. */
+    boolean active() {
+        return active;
+    }
+
     /** What it moves at training, bytes a second, over all paths; 0 while unknown. */
     double level() {
         double sum = 0;
@@ -94,13 +115,13 @@ final class Traffic {
 
     State judge(boolean lowPower) {
         double all = level();
-        boolean active = false;
+        active = false;
         boolean quiet = false;
         boolean unknown = false;
         share = Double.NaN;
         for (Path path : paths.values()) {
             double level = path.level.value(4);
-            if (!(level >= FLOOR) || level < 0.05 * all) {
+            if (!counts(level, all)) {
                 continue;
             }
             if (Double.isNaN(path.rate)) {

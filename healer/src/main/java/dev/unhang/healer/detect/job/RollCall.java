@@ -1,0 +1,104 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.healer.detect.job.RankView.Doing;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * All ranks of a job as they are at one look: what each does, seen beside the others. Among ranks without GPUs the one
+ * that burns its CPU, or that is stopped, is the one that the blocked ones wait for; alone neither could be told.
+ */
+final class RollCall {
+
+    /** A process that uses more of a core than this is busy, millicores; one that waits blocked uses next to nothing. */
+    private static final int BUSY = 500;
+
+    private static final int BLOCKED = 250;
+
+    final long nowMs;
+    final Map<RankView, Doing> doing;
+    final Picture picture;
+
+    /** The training loop reports progress. */
+    final boolean beats;
+
+    private final EnumMap<Doing, Integer> count = new EnumMap<>(Doing.class);
+
+    RollCall(Collection<RankView> ranks, long nowMs) {
+        this.nowMs = nowMs;
+        Map<RankView, Doing> each = new LinkedHashMap<>();
+        for (RankView rank : ranks) {
+            each.put(rank, rank.doing(nowMs));
+        }
+        compareProcesses(each);
+        this.doing = each;
+        each.values().forEach(one -> count.merge(one, 1, Integer::sum));
+        this.picture = Picture.of(each);
+        this.beats = ranks.stream().anyMatch(RankView::hasProgress);
+    }
+
+    private static void compareProcesses(Map<RankView, Doing> ranks) {
+        int busy = 0;
+        int blocked = 0;
+        for (Map.Entry<RankView, Doing> each : ranks.entrySet()) {
+            if (idleProcess(each)) {
+                busy += busy(each.getKey()) ? 1 : 0;
+                blocked += blocked(each.getKey()) ? 1 : 0;
+            }
+        }
+        if (busy == 0 || busy > blocked) {
+            return;
+        }
+        ranks.entrySet().stream()
+                .filter(each -> idleProcess(each) && blocked(each.getKey()))
+                .forEach(each -> each.setValue(Doing.SPIN));
+    }
+
+    private static boolean idleProcess(Map.Entry<RankView, Doing> rank) {
+        return rank.getValue() == Doing.IDLE && !rank.getKey().hasGpu();
+    }
+
+    private static boolean busy(RankView rank) {
+        return rank.stopped() || rank.millicores() >= BUSY;
+    }
+
+    private static boolean blocked(RankView rank) {
+        return !rank.stopped() && rank.millicores() >= 0 && rank.millicores() <= BLOCKED;
+    }
+
+    int size() {
+        return doing.size();
+    }
+
+    int count(Doing what) {
+        return count.getOrDefault(what, 0);
+    }
+
+    /** Ranks of which something is known now; one that is gone is known. */
+    int known() {
+        return size() - count(Doing.UNKNOWN);
+    }
+
+    /** Too little is known to judge. */
+    boolean blind() {
+        return known() < Math.max(1, size() / 2.0);
+    }
+
+    List<RankView> those(Doing what) {
+        return doing.entrySet().stream()
+                .filter(each -> each.getValue() == what)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    Set<String> nodes() {
+        Set<String> nodes = new TreeSet<>();
+        doing.keySet().forEach(rank -> nodes.add(rank.node()));
+        return nodes;
+    }
+}

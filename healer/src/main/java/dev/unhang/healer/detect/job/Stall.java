@@ -1,0 +1,287 @@
+package dev.unhang.healer.detect.job;
+
+import dev.unhang.events.v1.IncidentKind;
+import dev.unhang.events.v1.NicReport;
+import dev.unhang.events.v1.Suspect;
+import dev.unhang.healer.detect.job.Pauses.Limits;
+import dev.unhang.healer.detect.job.Pauses.Witness;
+import dev.unhang.healer.detect.job.RankView.Doing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a job at one epoch stands still. A standstill is suspected early and confirmed late: a hard sign that began with
+ * it confirms it after a short hold; otherwise it must last longer than this job's own pauses of that picture, with floors
+ * for a job whose pauses are not known. Looked at once a second of log time.
+ */
+final class Stall {
+
+    /** Share of the known ranks that must stand still. */
+    private static final double QUORUM = 0.9;
+
+    /** Progress younger than this is progress now, ms. */
+    private static final long MOVING_MS = 1_500;
+
+    /** How long a hard sign must last, together with the standstill, s. */
+    private static final double HARD_HOLD = 20;
+
+    /** The same when many ranks are gone and nobody waits for them: the job may be ending. */
+    private static final double GONE_HOLD_ENDING = 300;
+
+    /** With a hard sign it is suspected after so long, s. */
+    private static final double SUSPECT_HARD = 5;
+
+    /** An announced checkpoint or evaluation, or a pause that something explains, may take so long, s. */
+    private static final double PHASE_LIMIT = 1_800;
+
+    /** A job of which some rank has said that it ends, s. */
+    private static final double END_LIMIT = 600;
+
+    private static final double END_SUSPECT = 60;
+
+    /** Ranks that compute and make no progress: a step may be long, s and in usual steps. */
+    private static final double BUSY_SUSPECT = 300;
+
+    private static final double BUSY_SUSPECT_STEPS = 5;
+
+    private final String job;
+    private final Pauses pauses;
+    private final Phases phases;
+    private final SignsHeld signsHeld = new SignsHeld();
+    private @Nullable Standstill still;
+    private boolean progressed;
+    private boolean taught;
+
+    Stall(String job, Pauses pauses, Phases phases) {
+        this.job = job;
+        this.pauses = pauses;
+        this.phases = phases;
+    }
+
+    boolean stands() {
+        return still != null;
+    }
+
+    /** Whether it has learned of a pause since this was last asked. */
+    boolean taught() {
+        boolean since = taught;
+        taught = false;
+        return since;
+    }
+
+    /**
+     * Looks at the ranks.
+     *
+     * @param hearsay what other ranks and the past say against each
+     * @return null: nothing to say
+     */
+    @Nullable
+    Verdict look(RollCall roll, Hearsay hearsay) {
+        Standstill stretch = still;
+        if (roll.blind()) {
+            if (stretch != null) {
+                stretch.blind(roll.nowMs);
+            }
+            return null;
+        }
+        progressed |= roll.beats;
+        boolean beats = roll.beats && progressed;
+        long age = age(roll, beats);
+        boolean moves = beats && age < MOVING_MS;
+        if (!moves && standsStill(roll, beats, age)) {
+            if (stretch == null) {
+                stretch = new Standstill(roll.nowMs - Math.max(0, age));
+                still = stretch;
+                signsHeld.clear();
+            }
+            return stands(stretch, roll, beats, hearsay);
+        }
+        if (stretch != null && stretch.works(moves, roll.nowMs)) {
+            taught |= stretch.teach(pauses);
+            still = null;
+            return Verdict.well("the job makes progress again");
+        }
+        return null;
+    }
+
+    /** For how long nobody has made progress; without heartbeats: nobody has been seen at work. Ms. */
+    private static long age(RollCall roll, boolean beats) {
+        long least = Long.MAX_VALUE;
+        for (Map.Entry<RankView, Doing> each : roll.doing.entrySet()) {
+            RankView rank = each.getKey();
+            long progress = rank.hasProgress() ? rank.progressAgeMs(roll.nowMs) : Long.MAX_VALUE;
+            switch (each.getValue()) {
+                case SPIN, IDLE -> least = Math.min(least, beats ? progress : rank.stillMs(roll.nowMs));
+                case WORK, UNKNOWN -> least = Math.min(least, beats ? progress : Long.MAX_VALUE);
+                case GONE, SILENT -> {}
+            }
+        }
+        return least == Long.MAX_VALUE ? 1000 : least;
+    }
+
+    private static boolean standsStill(RollCall roll, boolean beats, long ageMs) {
+        if (roll.known() - roll.count(Doing.WORK) >= QUORUM * roll.known()) {
+            return true;
+        }
+        if (roll.picture.kind() == Picture.Kind.FEW_WORK && roll.size() > 2) {
+            return true;
+        }
+        return beats && ageMs >= 1000 * busyLimit(roll);
+    }
+
+    /** How long ranks that compute may make no progress before anybody is told, s. */
+    private static double busyLimit(RollCall roll) {
+        return Math.max(BUSY_SUSPECT, BUSY_SUSPECT_STEPS * usualStep(roll));
+    }
+
+    /** Its longest usual step, s; 0 while none is known. */
+    private static double usualStep(RollCall roll) {
+        return roll.doing.keySet().stream()
+                        .mapToInt(rank -> rank.report().getUsualStepUs())
+                        .max()
+                        .orElse(0)
+                / 1e6;
+    }
+
+    private @Nullable Verdict stands(Standstill stretch, RollCall roll, boolean beats, Hearsay hearsay) {
+        long nowMs = roll.nowMs;
+        boolean ending = phases.ending(roll);
+        boolean special = beats && phases.special();
+        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.sinceMs(), ending);
+        String explanation = hard.isEmpty() ? Explanation.of(roll) : "";
+        if (!explanation.isEmpty() && stretch.explainedSeconds(nowMs) < PHASE_LIMIT) {
+            stretch.explained(pauses, nowMs);
+            return Verdict.well(explanation);
+        }
+        Limits limits = limits(roll, beats, special, ending);
+        stretch.goOn(roll.picture, limits.confirm(), !hard.isEmpty(), special, nowMs);
+        double counted = stretch.countedSeconds(nowMs);
+        double suspect = limits.suspect();
+        String sure = "";
+        IncidentKind kind = hard.isEmpty() && roll.picture.kind() == Picture.Kind.ALL_IDLE
+                ? IncidentKind.INPUT_STALL
+                : IncidentKind.JOB_HANG;
+        if (!hard.isEmpty()) {
+            boolean onlyGone = hard.stream().allMatch(sign -> sign.kind() == HardSign.Kind.GONE);
+            double hold = onlyGone && manyGoneAndNobodyWaits(roll, beats) ? GONE_HOLD_ENDING : HARD_HOLD;
+            double held = signsHeld.seconds(hard, onlyGone, nowMs);
+            kind = onlyGone ? IncidentKind.RANK_MISSING : IncidentKind.JOB_HANG;
+            if (held >= 2) {
+                suspect = Math.min(suspect, SUSPECT_HARD);
+            }
+            boolean starting = special && phases.starting();
+            if (held >= hold && counted >= hold && !starting && !ending) {
+                sure = "this has lasted for " + (long) held + " s together with it";
+            }
+        }
+        boolean confirmed = !sure.isEmpty() || (stretch.used() >= 1 && counted >= suspect);
+        if (!confirmed && counted < suspect) {
+            return null;
+        }
+        if (sure.isEmpty()) {
+            sure = "longer than a pause of this kind may take in this job, " + (long) limits.confirm() + " s";
+        }
+        return verdict(stretch, kind, roll, hard, confirmed ? sure : "", new Suspects(roll, hard, hearsay).list());
+    }
+
+    private Limits limits(RollCall roll, boolean beats, boolean special, boolean ending) {
+        Limits limits = pauses.limits(roll.picture, beats, witness(roll, beats));
+        double suspect = limits.suspect();
+        double confirm = limits.confirm();
+        double step = usualStep(roll);
+        if (roll.picture.kind() == Picture.Kind.WORK || roll.picture.kind() == Picture.Kind.FEW_WORK) {
+            suspect = Math.max(suspect, roll.picture.kind() == Picture.Kind.WORK ? busyLimit(roll) : 2.5 * step);
+            confirm = Math.max(confirm, 3 * step);
+        } else {
+            confirm = Math.max(confirm, step + 15);
+        }
+        if (special) {
+            double most = Math.max(PHASE_LIMIT, 3 * phases.longestSeconds());
+            suspect = Math.max(suspect, most / 3);
+            confirm = Math.max(confirm, most);
+        }
+        if (ending) {
+            suspect = Math.max(suspect, END_SUSPECT);
+            confirm = Math.max(confirm, END_LIMIT);
+        }
+        return new Limits(suspect, confirm);
+    }
+
+    /** What would tell this pause from a hang: the job's own word, or the reads and writes of each rank that idles. */
+    private Witness witness(RollCall roll, boolean beats) {
+        if (beats && phases.announces()) {
+            return Witness.PHASES;
+        }
+        List<RankView> idle = roll.those(Doing.IDLE);
+        return !idle.isEmpty() && idle.stream().allMatch(RankView::ioKnown) ? Witness.IO : Witness.NOTHING;
+    }
+
+    private static boolean manyGoneAndNobodyWaits(RollCall roll, boolean beats) {
+        return roll.count(Doing.GONE) * 3 > roll.size() && !beats && roll.count(Doing.SPIN) == 0;
+    }
+
+    /** @param sure why it is confirmed; empty: it is suspected */
+    private Verdict verdict(
+            Standstill stretch,
+            IncidentKind kind,
+            RollCall roll,
+            List<HardSign> hard,
+            String sure,
+            List<Suspect> suspects) {
+        List<String> evidence = new ArrayList<>();
+        evidence.add(
+                "no progress of " + job + " for " + (long) stretch.seconds(roll.nowMs) + " s: " + roll.picture.words());
+        if (!sure.isEmpty()) {
+            evidence.add(sure);
+        }
+        suspects.stream().limit(2).forEach(suspect -> evidence.addAll(suspect.getEvidenceList()));
+        if (suspects.isEmpty()) {
+            evidence.add("nothing tells one rank from the others: no suspect");
+        }
+        if (phases.special()) {
+            evidence.add("its phase is " + phases.words());
+        }
+        if (phases.ending(roll)) {
+            evidence.add(outOfStep(roll));
+        }
+        return new Verdict(
+                kind,
+                !sure.isEmpty(),
+                roll.nowMs - stretch.sinceMs(),
+                suspects,
+                evidence,
+                cause(hard, suspects),
+                Map.of("still_seconds", stretch.seconds(roll.nowMs)));
+    }
+
+    private static String outOfStep(RollCall roll) {
+        long waiting = roll.count(Doing.SPIN);
+        long ended = roll.doing.entrySet().stream()
+                .filter(each -> each.getValue() == Doing.GONE || each.getKey().ends())
+                .count();
+        return waiting > 0 && ended > 0
+                ? ended + " of " + roll.size() + " ranks have ended and " + waiting
+                        + " still wait in a collective: they left it out of step"
+                : "some ranks have ended";
+    }
+
+    /** The finding on a node or a port that explains it, by its subject. */
+    private static String cause(List<HardSign> hard, List<Suspect> suspects) {
+        for (HardSign sign : hard) {
+            if (suspects.isEmpty()
+                    || !suspects.get(0).getNode().equals(sign.rank().node())) {
+                continue;
+            }
+            if (sign.kind() == HardSign.Kind.SILENT) {
+                return "node:" + sign.rank().node();
+            }
+            NicReport port = sign.rank().portDown();
+            if (sign.kind() == HardSign.Kind.PORT_DOWN && port != null) {
+                return "nic:" + sign.rank().node() + "/" + port.getId();
+            }
+        }
+        return "";
+    }
+}
