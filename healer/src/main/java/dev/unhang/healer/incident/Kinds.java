@@ -37,7 +37,7 @@ public final class Kinds {
                 .replace('_', '-');
     }
 
-    /** Whether the kind is about a job: the four of them share one open incident a job. */
+    /** Whether the kind is about a job. */
     public static boolean isJob(IncidentKind kind) {
         return JOB.contains(kind);
     }
@@ -47,9 +47,9 @@ public final class Kinds {
         return EXPLAINS_JOBS.contains(kind);
     }
 
-    /** At most one incident is open a slot. */
+    /** At most one incident is open a slot. The kinds of standstill of a job share one; slowness is a trouble of its own. */
     public static String slot(IncidentKind kind, String subject) {
-        return (isJob(kind) ? "job" : name(kind)) + ' ' + subject;
+        return (isJob(kind) && kind != IncidentKind.JOB_SLOW ? "job" : name(kind)) + ' ' + subject;
     }
 
     /** Of a confirmed incident: what the finding says, else what is usual for the kind. */

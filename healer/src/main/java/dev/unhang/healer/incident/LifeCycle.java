@@ -121,12 +121,18 @@ public final class LifeCycle {
         if (!incident.hasWellSinceLogMs()) {
             return Optional.of(Step.of(
                     incident.toBuilder().setWellSinceLogMs(now.logMs()),
-                    "well and covered since now; resolved when that holds for " + WELL_MS / 1000 + " s"));
+                    incident.getFinding().getOver()
+                            ? "well and covered"
+                            : "well and covered since now; resolved when that holds for " + WELL_MS / 1000 + " s"));
         }
-        if (!Transitions.endsWhenWell(incident.getState()) || now.logMs() - incident.getWellSinceLogMs() < WELL_MS) {
+        boolean over = incident.getFinding().getOver();
+        if (!Transitions.endsWhenWell(incident.getState())
+                || (!over && now.logMs() - incident.getWellSinceLogMs() < WELL_MS)) {
             return Optional.empty();
         }
-        String sentence = "its signal has been well for " + WELL_MS / 1000 + " s";
+        String sentence = over
+                ? incident.getSubject() + " is no more"
+                : "its signal has been well for " + WELL_MS / 1000 + " s";
         return Optional.of(Step.of(close(incident, IncidentState.INCIDENT_RESOLVED, sentence, now), sentence));
     }
 

@@ -91,7 +91,7 @@ public final class Voices {
                 .filter(voice -> kindIsOpen || voice.getKind() == kind)
                 .min(STRONGEST);
         Finding finding = leader.orElseGet(() ->
-                incident.getFinding().toBuilder().setStanding(Standing.WELL).build());
+                incident.getFinding().toBuilder().setStanding(Standing.WELL).setOver(said.getOver()).build());
         Incident.Builder next =
                 incident.toBuilder().setFinding(finding).clearOthers().setUpdatedLogMs(now.logMs());
         voices.stream()

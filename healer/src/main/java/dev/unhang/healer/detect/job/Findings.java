@@ -99,6 +99,15 @@ final class Findings {
         }
     }
 
+    /** There is no such job any more, or not at this epoch. */
+    void over(String why, long stampMs, List<Finding> out) {
+        int before = out.size();
+        allWell(why, stampMs, out);
+        for (int i = before; i < out.size(); i++) {
+            out.set(i, out.get(i).toBuilder().setOver(true).build());
+        }
+    }
+
     void allWell(String why, long stampMs, List<Finding> out) {
         for (IncidentKind kind : List.copyOf(said.keySet())) {
             well(kind, why, stampMs, out);

@@ -10,6 +10,8 @@ import java.util.List;
  */
 final class Identities {
 
+    private static final List<String> ORDER = List.of("heartbeat", "slurm", "k8s", "torchelastic", "master", "local");
+
     private Identities() {}
 
     /** The strong identities, each with its kind so that two kinds never meet by accident; the one that names first. */
@@ -26,6 +28,11 @@ final class Identities {
             keys.add("local:" + node + "/" + local);
         }
         return keys;
+    }
+
+    /** Which of two keys should name a job: the lower. */
+    static int order(String key) {
+        return ORDER.indexOf(key.substring(0, key.indexOf(':')));
     }
 
     /** The name for people and subjects, without the kind. */

@@ -65,6 +65,11 @@ final class JobWatch {
         return ranks.values();
     }
 
+    /** Nothing was said of it yet, and nothing is known of it that would be lost. */
+    boolean mayBeRenamed() {
+        return !armed && !findings.any();
+    }
+
     boolean ended() {
         return ended;
     }
@@ -82,7 +87,7 @@ final class JobWatch {
 
     /** The epoch is over: a new one has begun, or nothing is left of it. */
     void close(String why, long stampMs, List<Finding> out) {
-        findings.allWell(why, stampMs, out);
+        findings.over(why, stampMs, out);
         profile.offenders.over();
         ended = true;
     }

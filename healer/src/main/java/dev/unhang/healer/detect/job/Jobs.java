@@ -27,12 +27,14 @@ public final class Jobs {
     private static final long PROFILE_KEPT_MS = 7L * 24 * 3600 * 1000;
 
     private static final class Job {
+        final String key;
         final String name;
         final Profile profile;
         JobWatch watch;
 
-        Job(String name, Profile profile, JobWatch watch) {
-            this.name = name;
+        Job(String key, Profile profile, JobWatch watch) {
+            this.key = key;
+            this.name = Identities.name(key);
             this.profile = profile;
             this.watch = watch;
         }
@@ -95,12 +97,17 @@ public final class Jobs {
                 merge(known, found, stampMs, out);
             }
         }
+        String best = keys.get(0);
+        if (found != null && found.watch.mayBeRenamed() && Identities.order(best) < Identities.order(found.key)) {
+            Job renamed = begin(best, identity, nowMs);
+            merge(found, renamed, stampMs, out);
+            found = renamed;
+        }
         if (found == null) {
-            String name = Identities.name(keys.get(0));
-            found = byName.get(name);
-            if (found == null) {
-                found = begin(name, identity, nowMs);
-            }
+            found = byName.get(Identities.name(best));
+        }
+        if (found == null) {
+            found = begin(best, identity, nowMs);
         }
         for (String key : keys) {
             byIdentity.putIfAbsent(key, found);
@@ -108,14 +115,15 @@ public final class Jobs {
         return found;
     }
 
-    private Job begin(String name, JobIdentity identity, long nowMs) {
+    private Job begin(String key, JobIdentity identity, long nowMs) {
+        String name = Identities.name(key);
         Profile profile = new Profile();
         JobProfile learned = before.remove(name);
         if (learned != null) {
             profile.restore(learned);
         }
         int epoch = identity.getEpochKnown() ? identity.getEpoch() : 0;
-        Job job = new Job(name, profile, new JobWatch(name, epoch, identity.getWorld(), profile, nowMs));
+        Job job = new Job(key, profile, new JobWatch(name, epoch, identity.getWorld(), profile, nowMs));
         byName.put(name, job);
         return job;
     }

@@ -15,10 +15,13 @@ import java.util.TreeSet;
  */
 final class RollCall {
 
-    /** A process that uses more of a core than this is busy, millicores; one that waits blocked uses next to nothing. */
-    private static final int BUSY = 500;
+    /**
+     * Millicores: a process that waits blocked uses next to nothing, and one that is busy much more than those. On a
+     * machine that has more to do than cores a busy one may get a tenth of one.
+     */
+    private static final int BUSY = 100;
 
-    private static final int BLOCKED = 250;
+    private static final int BLOCKED = 30;
 
     final long nowMs;
     final Map<RankView, Doing> doing;

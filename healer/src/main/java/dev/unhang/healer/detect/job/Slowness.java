@@ -37,8 +37,11 @@ final class Slowness {
     private static final double CONFIRM_ALL_ALIKE = 60;
     private static final double CONFIRM_ALL_ALIKE_STEPS = 10;
 
-    /** The straggler must wait less than the others by so much of the time that a step has become longer. */
-    private static final double GAP = 0.5;
+    /**
+     * The straggler must wait less than the others by so much of the time that a step has become longer, and less than
+     * half of what they wait. Without the power of an idle context the time that they wait is seen too small.
+     */
+    private static final double GAP = 0.25;
 
     private static final double LEAST_GAP = 0.08;
     private static final long LONGEST_LOOK_MS = 5_000;
@@ -171,7 +174,8 @@ final class Slowness {
             return null;
         }
         double needed = Math.max(LEAST_GAP, GAP * (1 - usual / now));
-        return waits(roll, least) - least.waitPm() >= 1000 * needed ? least : null;
+        int others = waits(roll, least);
+        return others - least.waitPm() >= 1000 * needed && least.waitPm() <= others / 2 ? least : null;
     }
 
     /** Median of the share of time that the other ranks wait, per mille; 0 when none tells. */

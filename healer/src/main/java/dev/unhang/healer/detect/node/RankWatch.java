@@ -153,8 +153,14 @@ final class RankWatch {
         return activity;
     }
 
+    /** T, D, Z, or R for all that come and go by chance. */
     int state() {
         return state;
+    }
+
+    /** As it was read last. */
+    int letter() {
+        return last.getState();
     }
 
     boolean armed() {

@@ -202,7 +202,7 @@ final class Ranks {
                 .setActivity(rank.activity())
                 .setActivityMs((int) rank.activityMs(now))
                 .setStillMs((int) rank.stillMs(now))
-                .setState(rank.state())
+                .setState(rank.letter())
                 .setStateMs((int) rank.stateMs(now))
                 .setGoneMs((int) rank.goneMs(now))
                 .setArmed(rank.armed())
