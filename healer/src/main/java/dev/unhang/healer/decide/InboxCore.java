@@ -1,6 +1,5 @@
 package dev.unhang.healer.decide;
 
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobProfile;
@@ -136,16 +135,8 @@ public final class InboxCore {
     }
 
     private void restore(String key, StateValue value) {
-        if (!key.startsWith(Ledger.JOB) || value.getJob().getLearned().isEmpty()) {
-            return;
-        }
-        try {
-            fleet.restore(
-                    key.substring(Ledger.JOB.length()),
-                    JobProfile.parseFrom(value.getJob().getLearned()));
-        } catch (InvalidProtocolBufferException e) {
-            // Of another version: nothing is lost but time, since the job's pauses are learned anew.
-            fleet.restore(key.substring(Ledger.JOB.length()), JobProfile.getDefaultInstance());
+        if (key.startsWith(Ledger.JOB) && value.getJob().hasProfile()) {
+            fleet.restore(key.substring(Ledger.JOB.length()), value.getJob().getProfile());
         }
     }
 

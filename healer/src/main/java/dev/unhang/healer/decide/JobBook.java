@@ -25,9 +25,7 @@ final class JobBook {
             JobState.Builder state = before == null ? JobState.newBuilder().setJob(job) : before.getJob().toBuilder();
             turn.put(
                     key,
-                    StateValue.newBuilder()
-                            .setJob(state.setLearned(profile.toByteString()))
-                            .build(),
+                    StateValue.newBuilder().setJob(state.setProfile(profile)).build(),
                     "learned of job " + job + ": " + profile.getLengthsMsCount() + " pauses, "
                             + profile.getPhasesCount() + " phases");
         });

@@ -130,9 +130,8 @@ public final class LifeCycle {
                 || (!over && now.logMs() - incident.getWellSinceLogMs() < WELL_MS)) {
             return Optional.empty();
         }
-        String sentence = over
-                ? incident.getSubject() + " is no more"
-                : "its signal has been well for " + WELL_MS / 1000 + " s";
+        String sentence =
+                over ? incident.getSubject() + " is no more" : "its signal has been well for " + WELL_MS / 1000 + " s";
         return Optional.of(Step.of(close(incident, IncidentState.INCIDENT_RESOLVED, sentence, now), sentence));
     }
 

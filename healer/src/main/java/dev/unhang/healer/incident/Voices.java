@@ -90,8 +90,10 @@ public final class Voices {
         Optional<Finding> leader = voices.stream()
                 .filter(voice -> kindIsOpen || voice.getKind() == kind)
                 .min(STRONGEST);
-        Finding finding = leader.orElseGet(() ->
-                incident.getFinding().toBuilder().setStanding(Standing.WELL).setOver(said.getOver()).build());
+        Finding finding = leader.orElseGet(() -> incident.getFinding().toBuilder()
+                .setStanding(Standing.WELL)
+                .setOver(said.getOver())
+                .build());
         Incident.Builder next =
                 incident.toBuilder().setFinding(finding).clearOthers().setUpdatedLogMs(now.logMs());
         voices.stream()
