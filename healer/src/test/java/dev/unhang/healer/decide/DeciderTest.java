@@ -1,6 +1,7 @@
 package dev.unhang.healer.decide;
 
 import static dev.unhang.events.v1.IncidentKind.DUPLICATE_NODE;
+import static dev.unhang.events.v1.IncidentKind.INPUT_STALL;
 import static dev.unhang.events.v1.IncidentKind.JOB_HANG;
 import static dev.unhang.events.v1.IncidentKind.JOB_SLOW;
 import static dev.unhang.events.v1.IncidentKind.NIC_FAULT;
@@ -137,15 +138,15 @@ class DeciderTest {
     }
 
     @Test
-    void theFourJobKindsShareOneIncidentAndTheKindFollowsUntilConfirmed() {
-        assertThat(Inbox.steps(inbox.say(inbox.jobFinding(0, JOB_SLOW, SUSPECTED, "n1"))))
+    void theKindsOfStandstillShareOneIncidentAndTheKindFollowsUntilConfirmed() {
+        assertThat(Inbox.steps(inbox.say(inbox.jobFinding(0, INPUT_STALL, SUSPECTED, "n1"))))
                 .containsExactly("suspected");
         String id = open().getId();
         assertThat(Inbox.steps(inbox.say(inbox.jobFinding(0, JOB_HANG, CONFIRMED, "n1"))))
                 .containsExactly("confirmed", "held");
-        assertThat(open().getId()).isEqualTo(id).startsWith("job-slow-");
+        assertThat(open().getId()).isEqualTo(id).startsWith("input-stall-");
         assertThat(open().getKind()).isEqualTo(JOB_HANG);
-        inbox.say(inbox.jobFinding(0, JOB_SLOW, CONFIRMED, "n1").toBuilder()
+        inbox.say(inbox.jobFinding(0, INPUT_STALL, CONFIRMED, "n1").toBuilder()
                 .setSeverity(Severity.CRITICAL)
                 .build());
         assertThat(open().getKind()).isEqualTo(JOB_HANG);
@@ -154,10 +155,26 @@ class DeciderTest {
     @Test
     void whatStillStandsWhenAnIncidentIsResolvedOpensANewOne() {
         inbox.say(inbox.jobFinding(0, JOB_HANG, CONFIRMED, "n1"));
-        inbox.say(inbox.jobFinding(0, JOB_SLOW, SUSPECTED, "n1"));
+        inbox.say(inbox.jobFinding(0, INPUT_STALL, SUSPECTED, "n1"));
         inbox.say(inbox.jobFinding(0, JOB_HANG, WELL, "n1"));
         assertThat(Inbox.steps(inbox.seconds(60, 0))).containsExactly("resolved", "suspected");
-        assertThat(open().getKind()).isEqualTo(JOB_SLOW);
+        assertThat(open().getKind()).isEqualTo(INPUT_STALL);
+    }
+
+    @Test
+    void aSlowJobThatComesToAStandstillHasTwoIncidents() {
+        inbox.say(inbox.jobFinding(0, JOB_SLOW, CONFIRMED, "n1"));
+        assertThat(Inbox.steps(inbox.say(inbox.jobFinding(0, JOB_HANG, CONFIRMED, "n1"))))
+                .containsExactly("suspected", "confirmed", "held");
+    }
+
+    @Test
+    void whatIsSaidOfAJobThatIsNoMoreEndsAtOnce() {
+        inbox.say(inbox.jobFinding(0, JOB_HANG, CONFIRMED, "n1"));
+        assertThat(Inbox.steps(inbox.say(inbox.jobFinding(0, JOB_HANG, WELL, "n1").toBuilder()
+                        .setOver(true)
+                        .build())))
+                .containsExactly("resolved");
     }
 
     @Test

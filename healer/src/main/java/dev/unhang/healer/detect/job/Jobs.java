@@ -47,6 +47,7 @@ public final class Jobs {
     private final Map<String, JobProfile> before = new LinkedHashMap<>();
 
     private final Set<String> free = new TreeSet<>();
+    private final AddressBook addresses = new AddressBook();
 
     /** Takes what a node reports; may end an epoch. */
     public void onReport(NodeReport report, long nowMs, long stampMs, List<Finding> out) {
@@ -56,6 +57,7 @@ public final class Jobs {
         } else {
             free.remove(report.getNode());
         }
+        addresses.onReport(report);
         for (RankReport rank : report.getRanksList()) {
             onRank(report, rank, nowMs, stampMs, out);
         }
@@ -137,10 +139,12 @@ public final class Jobs {
 
     /** Looks at each job; once a second of log time. */
     public void look(long nowMs, long stampMs, List<Finding> out) {
+        List<Offenders> past =
+                byName.values().stream().map(job -> job.profile.offenders).toList();
         Iterator<Job> all = byName.values().iterator();
         while (all.hasNext()) {
             Job job = all.next();
-            job.watch.look(nowMs, stampMs, free, rank -> past(rank, nowMs), out);
+            job.watch.look(nowMs, stampMs, free, new Hearsay(job.watch.ranks(), addresses, past, nowMs), out);
             if (job.watch.forgotten(nowMs)) {
                 job.watch.close("nothing has been heard of it for ten minutes", stampMs, out);
                 before.put(job.name, job.profile.save(nowMs));
@@ -148,18 +152,6 @@ public final class Jobs {
                 byIdentity.values().removeIf(other -> other.equals(job));
             }
         }
-    }
-
-    /** Whoever was named before is likelier again. */
-    private List<Hearsay.Point> past(RankView rank, long nowMs) {
-        int times = 0;
-        for (Job job : byName.values()) {
-            times += job.profile.offenders.before(rank.node(), nowMs);
-        }
-        return times == 0
-                ? List.of()
-                : List.of(new Hearsay.Point(
-                        1, "node " + rank.node() + " was named " + times + " times in the last seven days"));
     }
 
     /** Each finding that stands. */

@@ -166,6 +166,11 @@ final class RankView {
         return report.hasCpuMillicores() ? report.getCpuMillicores() : -1;
     }
 
+    /** What its own log says of others, for {@link Accusations}. */
+    Accusations.Witness witness(long nowMs) {
+        return new Accusations.Witness(rank, node, report.getAccusationsList(), sinceMs(nowMs));
+    }
+
     boolean hasGpu() {
         return report.getGpusCount() > 0;
     }

@@ -183,7 +183,13 @@ final class Stall {
         if (sure.isEmpty()) {
             sure = "longer than a pause of this kind may take in this job, " + (long) limits.confirm() + " s";
         }
-        return verdict(stretch, kind, roll, hard, confirmed ? sure : "", new Suspects(roll, hard, hearsay).list());
+        return verdict(
+                stretch,
+                kind,
+                roll,
+                hard,
+                confirmed ? sure : "",
+                new Suspects(roll, hard, hearsay, nowMs - stretch.sinceMs()).list());
     }
 
     private Limits limits(RollCall roll, boolean beats, boolean special, boolean ending) {

@@ -34,7 +34,7 @@ final class Suspects {
     private final Map<RankView, Doing> ranks;
     private final long nowMs;
 
-    Suspects(RollCall roll, List<HardSign> hard, Hearsay hearsay) {
+    Suspects(RollCall roll, List<HardSign> hard, Hearsay hearsay, long stillMs) {
         this.ranks = roll.doing;
         this.nowMs = roll.nowMs;
         ranks.keySet().forEach(rank -> scores.put(rank, new Score()));
@@ -47,7 +47,7 @@ final class Suspects {
         byNode();
         byFirst();
         for (RankView rank : ranks.keySet()) {
-            hearsay.against(rank).forEach(point -> add(rank, point.points(), point.words()));
+            hearsay.against(rank, stillMs).forEach(point -> add(rank, point.points(), point.words()));
         }
     }
 
