@@ -28,4 +28,18 @@ enum Cause {
     String words() {
         return words;
     }
+
+    /** Whether this can happen to such a job. */
+    boolean possible(Setting setting) {
+        return switch (this) {
+            case NIC_DOWN ->
+                setting.nodes() > 1
+                        && (setting.path() == Setting.Path.NIC || setting.path() == Setting.Path.NIC_AND_NVLINK);
+            case NODE_SILENT -> setting.nodes() > 1;
+            case SEVERAL -> setting.world() >= 16;
+            // Needs the time for many checkpoints.
+            case RANK_0_AFTER_CHECKPOINTS, CHECKPOINT_NEVER_ENDS -> setting.world() <= 16;
+            default -> true;
+        };
+    }
 }

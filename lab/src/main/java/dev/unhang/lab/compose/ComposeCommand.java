@@ -27,8 +27,6 @@ import picocli.CommandLine.Parameters;
                 "Traces made by seed from segments of the recorded ones: written to files, or replayed and scored.")
 public final class ComposeCommand {
 
-    private static final int LISTED = 40;
-
     private final Path home;
     private final PrintStream out;
     private final PrintStream err;
@@ -73,6 +71,12 @@ public final class ComposeCommand {
             @Parameters(paramLabel = "N", description = "How many.") int count,
             @Option(names = "--seed", defaultValue = "0", description = "The first seed (${DEFAULT-VALUE}).") long seed,
             @Option(names = "--explain", description = "Prints each trace's history and incidents.") boolean explain,
+            @Option(
+                            names = "--list",
+                            defaultValue = "15",
+                            paramLabel = "K",
+                            description = "Lists so many seeds for each way to fall short (${DEFAULT-VALUE}).")
+                    int most,
             @Option(names = "--write-docs", description = "Writes the tables to docs/confusion.md.") boolean writeDocs)
             throws InterruptedException {
         try {
@@ -81,8 +85,8 @@ public final class ComposeCommand {
             Confusion without = new Confusion(judge(runner, seed, count, false, explain));
             ConfusionPage page = new ConfusionPage(seed, count, with, without);
             page.tables().forEach(out::println);
-            listWorst("with heartbeats", with);
-            listWorst("without heartbeats", without);
+            listShortfalls(true, with, most);
+            listShortfalls(false, without, most);
             if (writeDocs) {
                 Path file = home.resolve("docs/confusion.md");
                 Files.write(file, page.lines(), StandardCharsets.UTF_8);
@@ -116,11 +120,10 @@ public final class ComposeCommand {
         return heartbeats ? "with heartbeats" : "without heartbeats";
     }
 
-    private void listWorst(String mode, Confusion confusion) {
-        List<String> worst = confusion.worst(LISTED);
+    private void listShortfalls(boolean heartbeats, Confusion confusion, int most) {
         out.println();
-        out.println("Fell short " + mode + (worst.size() == LISTED ? ", the worst " + LISTED : "") + ":");
-        worst.forEach(line -> out.println("  " + line));
+        out.println("Fell short " + mode(heartbeats) + ":");
+        confusion.shortfalls(most).forEach(out::println);
     }
 
     /** What happened and what was said, in order of time. */

@@ -38,7 +38,7 @@ final class ComposedTrace extends InputStream {
     private final List<Late> late = new ArrayList<>();
     private byte[] bytes;
     private int at;
-    private int second = -1;
+    private int second;
 
     ComposedTrace(Plan plan, Segments segments) throws IOException {
         this.plan = plan;
@@ -74,9 +74,7 @@ final class ComposedTrace extends InputStream {
             }
             second++;
             ByteArrayOutputStream next = new ByteArrayOutputStream(1 << 12);
-            if (second > 0) {
-                player.play(second);
-            }
+            player.play(second);
             for (int node : order) {
                 arrive(node, next);
             }

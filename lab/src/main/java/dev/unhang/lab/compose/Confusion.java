@@ -2,7 +2,6 @@ package dev.unhang.lab.compose;
 
 import dev.unhang.lab.compose.Verdict.Outcome;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -158,16 +157,8 @@ final class Confusion {
             for (Occasion occasion : verdict.occasions()) {
                 count(verdict, occasion, rows.computeIfAbsent(key(verdict, occasion), key -> new Row()));
             }
-            long amidNothing = verdict.falseAlarms().stream()
-                    .filter(alarm -> alarm.occasion() == null)
-                    .count();
-            long suspected = verdict.uncovered().stream()
-                    .filter(alarm -> alarm.occasion() == null)
-                    .count();
-            Row row = rows.computeIfAbsent("(no occasion) | | ", key -> new Row());
-            row.count++;
-            row.falseAlarms += amidNothing > 0 ? 1 : 0;
-            row.suspected += amidNothing == 0 && suspected > 0 ? 1 : 0;
+            amidFault(verdict, rows.computeIfAbsent("(a fault of the same job) | | ", key -> new Row()));
+            amidNothing(verdict, rows.computeIfAbsent("(nothing: a whole trace) | | ", key -> new Row()));
         }
         List<String> lines = new ArrayList<>();
         lines.add("| what looks odd | in its job | what tells it | occasions | nothing | suspected | false alarm "
@@ -186,6 +177,27 @@ final class Confusion {
                         : Math.round(row.shortestAlarm) + " s",
                 row.longestQuiet == 0 ? "" : Math.round(row.longestQuiet) + " s")));
         return lines;
+    }
+
+    /** A second incident for one fault, or one of a kind that does not fit it. */
+    private static void amidFault(Verdict verdict, Row row) {
+        for (Label label : verdict.plan().labels()) {
+            boolean alarmed = verdict.falseAlarms().stream().anyMatch(alarm -> label.equals(alarm.during()));
+            boolean suspected = verdict.uncovered().stream().anyMatch(alarm -> label.equals(alarm.during()));
+            row.count++;
+            row.falseAlarms += alarmed ? 1 : 0;
+            row.suspected += !alarmed && suspected ? 1 : 0;
+        }
+    }
+
+    private static void amidNothing(Verdict verdict, Row row) {
+        boolean alarmed =
+                verdict.falseAlarms().stream().anyMatch(alarm -> alarm.occasion() == null && alarm.during() == null);
+        boolean suspected =
+                verdict.uncovered().stream().anyMatch(alarm -> alarm.occasion() == null && alarm.during() == null);
+        row.count++;
+        row.falseAlarms += alarmed ? 1 : 0;
+        row.suspected += !alarmed && suspected ? 1 : 0;
     }
 
     private static String blank(int count) {
@@ -211,34 +223,22 @@ final class Confusion {
         }
     }
 
-    /** The seeds that fall short, the worst first. */
-    List<String> worst(int most) {
-        record Bad(Verdict verdict, List<String> words) {}
-        return verdicts.stream()
-                .map(verdict -> new Bad(verdict, verdict.shortfalls()))
-                .filter(bad -> !bad.words().isEmpty())
-                .sorted(Comparator.comparingInt(bad -> rank(bad.verdict())))
-                .limit(most)
-                .map(bad -> bad.verdict().plan().name() + " ("
-                        + bad.verdict().plan().setting().words() + "): " + String.join("; ", bad.words()))
-                .toList();
-    }
-
-    private static int rank(Verdict verdict) {
-        if (!verdict.falseAlarms().isEmpty()) {
-            return 0;
+    /** The seeds that fall short, by how; {@code most} of each kind. */
+    List<String> shortfalls(int most) {
+        List<String> lines = new ArrayList<>();
+        for (Verdict.Shortfall kind : Verdict.Shortfall.values()) {
+            List<String> all = verdicts.stream()
+                    .filter(verdict -> verdict.shortfalls().containsKey(kind))
+                    .map(verdict -> "  " + verdict.plan().name() + ": "
+                            + String.join("; ", verdict.shortfalls().getOrDefault(kind, List.of())) + " | "
+                            + verdict.plan().setting().words())
+                    .toList();
+            if (!all.isEmpty()) {
+                lines.add(kind.words() + ", " + all.size() + " traces"
+                        + (all.size() > most ? ", the first " + most : "") + ":");
+                lines.addAll(all.subList(0, Math.min(most, all.size())));
+            }
         }
-        int least = 9;
-        for (Verdict.Fault fault : verdict.faults()) {
-            int rank = switch (fault.outcome()) {
-                case WRONG -> 1;
-                case NOTHING -> 2;
-                case ANOTHER_KIND -> 3;
-                case SUSPECTED -> 4;
-                case RIGHT, NOT_JUDGED -> Boolean.FALSE.equals(fault.closed()) ? 5 : 9;
-            };
-            least = Math.min(least, rank);
-        }
-        return Math.min(least, verdict.uncovered().isEmpty() ? 9 : 6);
+        return lines;
     }
 }

@@ -22,18 +22,6 @@ final class Faults {
         this.setting = history.setting;
     }
 
-    /** Whether this can happen to that job. */
-    boolean possible(Cause cause) {
-        return switch (cause) {
-            case NIC_DOWN ->
-                setting.nodes() > 1
-                        && (setting.path() == Setting.Path.NIC || setting.path() == Setting.Path.NIC_AND_NVLINK);
-            case NODE_SILENT -> setting.nodes() > 1;
-            case SEVERAL -> setting.world() >= 16;
-            default -> true;
-        };
-    }
-
     /** A hang that begins now and lasts. */
     void hang(Cause cause, double seconds) {
         int rank = draw.whole(0, setting.world() - 1);
@@ -111,7 +99,8 @@ final class Faults {
     /** The job never starts. */
     void absent(double seconds) {
         List<Integer> missing = draw.some(setting.world() > 2 && draw.chance(0.2) ? 2 : 1, setting.world());
-        label("rank-missing", Cause.ABSENT.words(), missing, List.of(), true);
+        // Where a rank belongs that never came can be told when only one node has room.
+        label("rank-missing", Cause.ABSENT.words(), missing, List.of(), missing.size() == 1 && setting.perNode() == 1);
         history.next(seconds, Act.AWAITS_PEERS).with(missing, Act.GONE).phase(Phase.PHASE_INIT);
     }
 

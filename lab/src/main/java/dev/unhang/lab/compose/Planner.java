@@ -2,6 +2,7 @@ package dev.unhang.lab.compose;
 
 import dev.unhang.events.v1.Phase;
 import java.util.List;
+import java.util.Locale;
 
 /** Draws the whole history of a job from a seed. */
 final class Planner {
@@ -22,7 +23,7 @@ final class Planner {
             Cause.NO_PROGRESS,
             Cause.EXIT_OUT_OF_STEP);
 
-    private static final int[] LIKELY = {4, 4, 4, 3, 3, 3, 3, 2, 6, 4, 1, 2, 1, 2};
+    private static final int[] LIKELY = {4, 4, 4, 3, 3, 3, 3, 2, 4, 4, 1, 2, 1, 2};
     private static final List<Double> RATIOS = List.of(1.1, 1.3, 1.5, 2.0, 3.0);
 
     /** What kind of history it is. */
@@ -34,6 +35,8 @@ final class Planner {
         NOTEBOOK
     }
 
+    private final Story story;
+    private final Cause cause;
     private final History history;
     private final Draw draw;
     private final Pauses pauses;
@@ -41,7 +44,13 @@ final class Planner {
 
     private Planner(Draw draw) {
         this.draw = draw;
-        history = new History(draw, Setting.draw(draw));
+        story = draw.weighted(List.of(Story.values()), 45, 16, 32, 4, 3);
+        cause = draw.weighted(HANGS, LIKELY);
+        Setting setting = Setting.draw(draw);
+        while (story == Story.HANG && !cause.possible(setting)) {
+            setting = Setting.draw(draw);
+        }
+        history = new History(draw, setting);
         pauses = new Pauses(history);
         faults = new Faults(history);
     }
@@ -51,29 +60,17 @@ final class Planner {
     }
 
     private Plan draw(long seed) {
-        Story story = draw.weighted(List.of(Story.values()), 45, 14, 33, 5, 3);
-        String what = switch (story) {
-            case NOTEBOOK -> {
-                pauses.notebook();
-                yield "notebook";
-            }
-            case ABSENT -> {
-                faults.absent(draw.between(700, 1000));
-                yield "absent";
-            }
-            case PEACE -> {
-                peace();
-                yield "peace";
-            }
-            case SLOW -> {
-                slow();
-                yield "slow";
-            }
+        switch (story) {
+            case NOTEBOOK -> pauses.notebook();
+            case ABSENT -> faults.absent(draw.between(700, 1000));
+            case PEACE -> peace();
+            case SLOW -> slow();
             case HANG -> hang();
-        };
+        }
+        String what = story == Story.HANG ? cause.name() : story.name();
         return new Plan(
                 seed,
-                "s" + seed + "-" + what,
+                "s" + seed + "-" + what.toLowerCase(Locale.ROOT).replace('_', '-'),
                 history.setting,
                 history.episodes,
                 history.restarts,
@@ -117,11 +114,7 @@ final class Planner {
         }
     }
 
-    private String hang() {
-        Cause cause = draw.weighted(HANGS, LIKELY);
-        if (!faults.possible(cause)) {
-            cause = draw.one(List.of(Cause.STOPPED, Cause.LOOPS, Cause.SLEEPS));
-        }
+    private void hang() {
         warm();
         if (cause == Cause.RANK_0_AFTER_CHECKPOINTS || cause == Cause.CHECKPOINT_NEVER_ENDS) {
             regular(Pauses.Writers.RANK_0, draw.whole(7, 16), draw.spread(6, 30), 1, 500);
@@ -134,18 +127,17 @@ final class Planner {
         }
         boolean last = cause == Cause.EXIT_OUT_OF_STEP || cause == Cause.CHECKPOINT_NEVER_ENDS;
         if (!last && draw.chance(0.2) && history.left() > 700) {
-            passing(cause);
+            passing();
         } else if (draw.chance(0.15) && history.left() > 600) {
             faults.hang(cause, draw.between(60, 250));
             relaunched();
         } else {
             faults.hang(cause, Math.min(draw.between(300, 800), Math.max(300, history.left())));
         }
-        return cause.words().replace(",", "").replace(' ', '-');
     }
 
     /** It hangs, goes on by itself, and perhaps hangs again. */
-    private void passing(Cause cause) {
+    private void passing() {
         boolean dead = cause == Cause.KILLED || cause == Cause.KILLED_ABORTED;
         Cause passes = dead ? Cause.STOPPED : cause;
         faults.hang(passes, draw.spread(20, 200));

@@ -5,8 +5,10 @@ import dev.unhang.events.v1.Suspect;
 import dev.unhang.healer.incident.Kinds;
 import dev.unhang.healer.replay.Line;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,27 @@ record Verdict(
         ANOTHER_KIND
     }
 
+    /** How a verdict can fall short, the worst first. */
+    enum Shortfall {
+        FALSE_ALARM("false alarm"),
+        WRONG_CULPRIT("wrong culprit"),
+        MISSED("missed"),
+        ANOTHER_KIND("called another kind"),
+        NOT_CONFIRMED("suspected and never confirmed"),
+        NOT_CLOSED("cleared and not closed"),
+        SUSPICION("suspected without a fault");
+
+        private final String words;
+
+        Shortfall(String words) {
+            this.words = words;
+        }
+
+        String words() {
+            return words;
+        }
+    }
+
     /**
      * One label.
      *
@@ -58,8 +81,16 @@ record Verdict(
             Outcome outcome,
             @Nullable Boolean closed) {}
 
-    /** Said without a fault to cover it. */
-    record Alarm(double seconds, String kind, @Nullable Occasion occasion) {}
+    /**
+     * Said without a fault to cover it, or once more for the same.
+     *
+     * @param during the fault in which it was said
+     */
+    record Alarm(
+            double seconds,
+            String kind,
+            @Nullable Occasion occasion,
+            @Nullable Label during) {}
 
     Verdict {
         faults = List.copyOf(faults);
@@ -83,10 +114,10 @@ record Verdict(
                 continue;
             }
             if (line.event().equals("confirmed") && !used.contains(line)) {
-                falseAlarms.add(alarm(line, occasions));
+                falseAlarms.add(alarm(line, plan, occasions));
             }
             if (line.event().equals("suspected") && plan.labels().stream().noneMatch(label -> covers(label, line))) {
-                uncovered.add(alarm(line, occasions));
+                uncovered.add(alarm(line, plan, occasions));
             }
         }
         return new Verdict(plan, heartbeats, faults, falseAlarms, uncovered, occasions, all);
@@ -175,7 +206,7 @@ record Verdict(
                                 && (!first.hasRank() || culprit.rank() == first.getRank()));
     }
 
-    private static Alarm alarm(Line line, List<Occasion> occasions) {
+    private static Alarm alarm(Line line, Plan plan, List<Occasion> occasions) {
         // The last that began is the likeliest cause.
         Occasion cause = null;
         for (Occasion occasion : occasions) {
@@ -183,7 +214,13 @@ record Verdict(
                 cause = occasion;
             }
         }
-        return new Alarm(line.seconds(), kind(line), cause);
+        Label during = null;
+        for (Label label : plan.labels()) {
+            if (during(label, line)) {
+                during = label;
+            }
+        }
+        return new Alarm(line.seconds(), kind(line), during == null ? cause : null, during);
     }
 
     static String kind(Line line) {
@@ -196,39 +233,46 @@ record Verdict(
         return incident == null ? "" : incident.getId();
     }
 
-    /** What is wrong with what was decided, in a few words; empty when nothing is. */
-    List<String> shortfalls() {
-        List<String> words = new ArrayList<>();
+    /** What is wrong with what was decided, by the kind of wrong. */
+    Map<Shortfall, List<String>> shortfalls() {
+        Map<Shortfall, List<String>> all = new EnumMap<>(Shortfall.class);
         for (Alarm alarm : falseAlarms) {
-            words.add("false alarm " + at(alarm));
+            add(all, Shortfall.FALSE_ALARM, at(alarm));
         }
         for (Fault fault : faults) {
-            String cause = "\"" + fault.label().cause() + "\" of second "
+            String cause = "\"" + fault.label().cause() + "\" at "
                     + Math.round(fault.label().onset());
             switch (fault.outcome()) {
-                case NOTHING -> words.add("missed " + cause);
-                case SUSPECTED -> words.add("not confirmed: " + cause);
-                case WRONG -> words.add("wrong culprit for " + cause);
-                case ANOTHER_KIND -> words.add("another kind for " + cause);
+                case NOTHING -> add(all, Shortfall.MISSED, cause);
+                case SUSPECTED -> add(all, Shortfall.NOT_CONFIRMED, cause);
+                case WRONG -> add(all, Shortfall.WRONG_CULPRIT, cause);
+                case ANOTHER_KIND -> add(all, Shortfall.ANOTHER_KIND, cause);
                 case RIGHT, NOT_JUDGED -> {}
             }
             if (Boolean.FALSE.equals(fault.closed())) {
-                words.add("not closed: " + cause);
+                add(all, Shortfall.NOT_CLOSED, cause);
             }
         }
         for (Alarm alarm : uncovered) {
-            words.add("suspected " + at(alarm));
+            add(all, Shortfall.SUSPICION, at(alarm));
         }
-        return words;
+        return all;
+    }
+
+    private static void add(Map<Shortfall, List<String>> all, Shortfall kind, String words) {
+        all.computeIfAbsent(kind, key -> new ArrayList<>()).add(words);
     }
 
     private String at(Alarm alarm) {
+        String words = alarm.kind() + " at " + Math.round(alarm.seconds());
+        Label during = alarm.during();
         Occasion occasion = alarm.occasion();
-        return alarm.kind() + " at " + Math.round(alarm.seconds()) + ", "
-                + (occasion == null
-                        ? "amid nothing"
-                        : occasion.kind() + " (" + (occasion.first() ? "first" : "later") + ", "
-                                + occasion.told(heartbeats) + ", " + Math.round(occasion.to() - occasion.from())
-                                + " s)");
+        if (during != null) {
+            return words + ", in " + during.kind() + " \"" + during.cause() + "\"";
+        }
+        return occasion == null
+                ? words + ", amid nothing"
+                : words + ", " + occasion.kind() + " (" + (occasion.first() ? "first" : "later") + ", "
+                        + occasion.told(heartbeats) + ", " + Math.round(occasion.to() - occasion.from()) + " s)";
     }
 }
