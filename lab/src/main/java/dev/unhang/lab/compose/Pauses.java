@@ -116,12 +116,17 @@ final class Pauses {
         int down = (int) draw.between(30, 200);
         history.oldNic = Episode.of(from, from + down, Act.TRAINS);
         if (draw.chance(0.5)) {
-            history.now += 5;
-            history.next(down, Act.WAITS).with(List.of(0), Act.WRITES).phase(history.told(Phase.PHASE_CHECKPOINT));
-        } else {
             history.now += down;
+            history.benign("unused NIC down", from, false, false);
+            return;
         }
-        history.benign("unused NIC down", from, history.announces, setting.io() == Setting.Io.COUNTED);
+        history.now += 5;
+        history.next(down, Act.WAITS).with(List.of(0), Act.WRITES).phase(history.told(Phase.PHASE_CHECKPOINT));
+        history.benign(
+                "unused NIC down, checkpoint by rank 0",
+                from,
+                history.announces,
+                setting.io() == Setting.Io.COUNTED);
     }
 
     void debugger() {

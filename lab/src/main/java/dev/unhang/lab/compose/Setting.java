@@ -1,6 +1,7 @@
 package dev.unhang.lab.compose;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What stays the same through a job's history: how large it is, how it talks, how its model behaves and what its telemetry
@@ -110,22 +111,23 @@ record Setting(
     }
 
     private static Path path(Draw draw, int world, int perNode) {
+        if (world == perNode) {
+            // Within a node nothing passes the NIC: it is NVLink, or shared memory that no counter shows.
+            return draw.chance(0.7) ? Path.NVLINK : Path.HIDDEN;
+        }
         if (draw.chance(0.12)) {
             return Path.HIDDEN;
-        }
-        if (world == perNode && draw.chance(0.6)) {
-            return Path.NVLINK;
         }
         return perNode > 1 && draw.chance(0.5) ? Path.NIC_AND_NVLINK : Path.NIC;
     }
 
     /** For people. */
     String words() {
-        return world + " ranks, " + perNode + " a node, " + path.name().toLowerCase(java.util.Locale.ROOT)
+        return world + " ranks, " + perNode + " a node, " + path.name().toLowerCase(Locale.ROOT)
                 + ", steps of "
-                + String.format(java.util.Locale.ROOT, "%.2f", stepSeconds) + " s, heartbeats tell "
-                + tells.name().toLowerCase(java.util.Locale.ROOT) + ", I/O "
-                + io.name().toLowerCase(java.util.Locale.ROOT) + ", background "
+                + String.format(Locale.ROOT, "%.2f", stepSeconds) + " s, heartbeats tell "
+                + tells.name().toLowerCase(Locale.ROOT) + ", I/O "
+                + io.name().toLowerCase(Locale.ROOT) + ", background "
                 + Math.round(background) + " B/s";
     }
 }
