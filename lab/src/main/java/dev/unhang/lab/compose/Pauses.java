@@ -123,10 +123,7 @@ final class Pauses {
         history.now += 5;
         history.next(down, Act.WAITS).with(List.of(0), Act.WRITES).phase(history.told(Phase.PHASE_CHECKPOINT));
         history.benign(
-                "unused NIC down, checkpoint by rank 0",
-                from,
-                history.announces,
-                setting.io() == Setting.Io.COUNTED);
+                "unused NIC down, checkpoint by rank 0", from, history.announces, setting.io() == Setting.Io.COUNTED);
     }
 
     void debugger() {

@@ -26,6 +26,8 @@ final class Planner {
     private static final int[] LIKELY = {4, 4, 4, 3, 3, 3, 3, 2, 4, 4, 1, 2, 1, 2};
     private static final List<Double> RATIOS = List.of(1.1, 1.3, 1.5, 2.0, 3.0);
 
+    private static final int LEAST_SECONDS = 300;
+
     /** What kind of history it is. */
     private enum Story {
         HANG,
@@ -67,6 +69,7 @@ final class Planner {
             case SLOW -> slow();
             case HANG -> hang();
         }
+        history.now = Math.max(history.now, LEAST_SECONDS);
         String what = story == Story.HANG ? cause.name() : story.name();
         return new Plan(
                 seed,
@@ -107,7 +110,8 @@ final class Planner {
         history.train(150, 300);
         boolean recorded = history.setting.shortSteps() && history.setting.path() == Setting.Path.NIC;
         double ratio = recorded && draw.chance(0.2) ? Faults.RECORDED_RATIO : draw.one(RATIOS);
-        faults.slow(ratio, Math.max(draw.between(300, 600), 12 * ratio * history.setting.stepSeconds()));
+        faults.slow(
+                ratio, Math.min(1200, Math.max(draw.between(300, 600), 12 * ratio * history.setting.stepSeconds())));
         if (draw.chance(0.3)) {
             faults.cleared();
             history.train(200, 300);

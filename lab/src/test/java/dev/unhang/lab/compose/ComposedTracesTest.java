@@ -34,10 +34,10 @@ class ComposedTracesTest {
     private static final int FEW = 60;
     private static final int MANY = 500;
 
-    private static final Limits FEW_WITH = new Limits(6, 30, 0, 0.95, 0.85, 0.95);
-    private static final Limits FEW_WITHOUT = new Limits(8, 50, 0, 0.8, 0.7, 0.95);
-    private static final Limits MANY_WITH = new Limits(50, 250, 2, 0.95, 0.9, 0.95);
-    private static final Limits MANY_WITHOUT = new Limits(50, 400, 2, 0.85, 0.75, 0.95);
+    private static final Limits FEW_WITH = new Limits(6, 30, 0, 0.9, 0.8, 0.9);
+    private static final Limits FEW_WITHOUT = new Limits(8, 50, 0, 0.75, 0.6, 0.9);
+    private static final Limits MANY_WITH = new Limits(50, 250, 2, 0.9, 0.85, 0.9);
+    private static final Limits MANY_WITHOUT = new Limits(50, 400, 2, 0.75, 0.65, 0.9);
 
     private static Runner runner;
 
@@ -62,9 +62,7 @@ class ComposedTracesTest {
         assertThat(confusion.confirmedShare("job-hang", APART))
                 .as("share of hangs confirmed")
                 .isGreaterThanOrEqualTo(limits.confirmed());
-        assertThat(confusion.culpritsRight())
-                .as("share of culprits right")
-                .isGreaterThanOrEqualTo(limits.right());
+        assertThat(confusion.culpritsRight()).as("share of culprits right").isGreaterThanOrEqualTo(limits.right());
     }
 
     private static void judge(int count, Limits with, Limits without) throws IOException, InterruptedException {
@@ -89,6 +87,8 @@ class ComposedTracesTest {
 
     @Test
     void aSecondRunSaysTheSame() throws IOException {
-        assertThat(runner.judge(7, true)).isEqualTo(runner.judge(7, true));
+        assertThat(runner.judge(7, true).lines())
+                .isEqualTo(runner.judge(7, true).lines())
+                .isNotEmpty();
     }
 }

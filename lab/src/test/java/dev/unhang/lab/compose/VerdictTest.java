@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 /** The rules of {@code lab/score.py}: what covers what, who is right, what is a false alarm. */
 class VerdictTest {
 
-    private static final Label FAULT = new Label(
-            "job-hang", 100, 200, "x", List.of(new Label.Culprit("node-1", 3)), List.of("node-7"), true);
+    private static final Label FAULT =
+            new Label("job-hang", 100, 200, "x", List.of(new Label.Culprit("node-1", 3)), List.of("node-7"), true);
 
     private static Line line(double seconds, String event, IncidentKind kind, String id, String node, int rank) {
         return new Line(
@@ -35,23 +35,18 @@ class VerdictTest {
     }
 
     private static Verdict verdict(List<Label> labels, List<Occasion> occasions, Line... lines) {
-        Plan plan = new Plan(
-                1,
-                "x",
-                Setting.draw(new Draw(1)),
-                List.of(),
-                List.of(),
-                null,
-                labels,
-                occasions,
-                400);
+        Plan plan = new Plan(1, "x", Setting.draw(new Draw(1)), List.of(), List.of(), null, labels, occasions, 400);
         return Verdict.of(plan, true, occasions, List.of(lines));
     }
 
     @Test
     void aHangThatIsConfirmedWithItsCulpritAndClosedIsRight() {
         Verdict verdict = verdict(
-                List.of(FAULT), List.of(), hang(106, "suspected", "a"), hang(120, "confirmed", "a"), hang(260, "resolved", "a"));
+                List.of(FAULT),
+                List.of(),
+                hang(106, "suspected", "a"),
+                hang(120, "confirmed", "a"),
+                hang(260, "resolved", "a"));
 
         assertThat(verdict.faults()).singleElement().satisfies(fault -> {
             assertThat(fault.outcome()).isEqualTo(Verdict.Outcome.RIGHT);
@@ -64,7 +59,8 @@ class VerdictTest {
 
     @Test
     void anotherRankIsWrongAndAnAcceptedNodeIsNot() {
-        Verdict wrong = verdict(List.of(FAULT), List.of(), line(120, "confirmed", IncidentKind.JOB_HANG, "a", "node-1", 2));
+        Verdict wrong =
+                verdict(List.of(FAULT), List.of(), line(120, "confirmed", IncidentKind.JOB_HANG, "a", "node-1", 2));
         Verdict accepted =
                 verdict(List.of(FAULT), List.of(), line(120, "confirmed", IncidentKind.JOB_HANG, "a", "node-7", 2));
 
