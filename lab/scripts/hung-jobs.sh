@@ -9,11 +9,15 @@
 #   unannounced-save  the same, and nobody says so: nothing is confirmed
 # Times are those of the log. The table at the end says what was measured.
 # Needs root, iproute2, util-linux and python3-torch. Leaves nothing behind.
-# Usage: hung-jobs.sh [--short] [--keep-logs DIR]      --short: stop with heartbeats, unannounced-save without
+# Usage: hung-jobs.sh [--short | --only NAME] [--keep-logs DIR]
+#   --short: stop with heartbeats, unannounced-save without; NAME: as in the table, -without is without heartbeats
 set -euo pipefail
 
-short=no
-if [ "${1:-}" = --short ]; then short=yes; shift; fi
+wanted='.*'
+case ${1:-} in
+  --short) wanted='stop|unannounced-save-without'; shift ;;
+  --only) wanted=$2; shift 2 ;;
+esac
 # shellcheck source=nodes.bash
 . "$(dirname "${BASH_SOURCE[0]}")/nodes.bash"
 keep_logs "$@"
@@ -198,19 +202,16 @@ case_unannounced-save() { case_save; }
 
 # ---- the pairs; each runs its cases one after another
 
-pairs_of() {
-  if [ $short = yes ]; then
-    echo "stop 1 stop 29511 yes python3"
-    echo "unannounced-save 2 unannounced-save-without 29521 no python3"
-  else
-    echo "stop 1 stop 29511 yes python3"
-    echo "stop 1 stop-without 29512 no torchrun"
-    echo "unannounced-save 2 unannounced-save 29521 yes python3"
-    echo "unannounced-save 2 unannounced-save-without 29522 no python3"
-    echo "save 3 save 29531 yes python3"
-    echo "loop 3 loop 29532 yes python3"
-    echo "loop 4 loop-without 29542 no python3"
-  fi
+pairs_of() { # CASE PAIR NAME PORT HEARTBEATS BY
+  awk -v wanted="^($wanted)\$" '$3 ~ wanted' <<'END'
+stop 1 stop 29511 yes python3
+stop 1 stop-without 29512 no torchrun
+unannounced-save 2 unannounced-save 29521 yes python3
+unannounced-save 2 unannounced-save-without 29522 no python3
+save 3 save 29531 yes python3
+loop 3 loop 29532 yes python3
+loop 4 loop-without 29542 no python3
+END
 }
 run_pair() { # run_pair PAIR
   local one
@@ -241,6 +242,7 @@ main() { # a function, so that the script may be edited while it runs
   find_python
   say "namespaces"
   mapfile -t pairs < <(pairs_of | cut -d' ' -f2 | sort -u)
+  [ ${#pairs[@]} -gt 0 ] || { echo "$script: no case is called '$wanted'" >&2; exit 2; }
   make_core
   for pair in "${pairs[@]}"; do
     for rank in 0 1; do make_node "$(ns_of "$pair" $rank)"; done
