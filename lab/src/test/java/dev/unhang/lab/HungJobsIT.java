@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 class HungJobsIT {
 
     @Test
-    @Tag("long")
     void aStoppedRankIsNamedAndACheckpointThatNobodyAnnouncedIsNoHang() throws Exception {
         run("hung-jobs-short", "--short");
     }
