@@ -144,7 +144,7 @@ final class Pauses {
             case FEW_IDLE ->
                 switch (witness) {
                     case PHASES -> 45;
-                    case IO -> beats ? 75 : 180;
+                    case IO -> beats ? 75 : 150;
                     case NOTHING -> UNTOLD;
                 };
             case SOME_IDLE ->

@@ -17,7 +17,7 @@ final class RollCall {
 
     /**
      * Millicores: a process that waits blocked uses next to nothing, and one that is busy much more than those. On a
-     * machine that has more to do than cores a busy one may get a tenth of one.
+     * machine that has more to do than cores a busy one may get a tenth of one, but it is runnable at each look.
      */
     private static final int BUSY = 100;
 
@@ -67,11 +67,11 @@ final class RollCall {
     }
 
     private static boolean busy(RankView rank) {
-        return rank.stopped() || rank.millicores() >= BUSY;
+        return rank.stopped() || rank.report().getState() == 'R' || rank.millicores() >= BUSY;
     }
 
     private static boolean blocked(RankView rank) {
-        return !rank.stopped() && rank.millicores() >= 0 && rank.millicores() <= BLOCKED;
+        return !busy(rank) && rank.millicores() >= 0 && rank.millicores() <= BLOCKED;
     }
 
     int size() {
