@@ -23,6 +23,10 @@ final class Findings {
 
     private final String job;
     private final String subject;
+    /** What is only suspected is said again so often, so that its figures are of now, ms. */
+    private static final long REFRESH_MS = 30_000;
+
+    private long saidAgeMs;
     private final Map<IncidentKind, Finding> said = new LinkedHashMap<>();
 
     Findings(String job, int epoch) {
@@ -77,6 +81,10 @@ final class Findings {
                 .build();
         said.put(kind, finding);
         if (before == null || before.getStanding() != strength || !top(before).equals(top(finding))) {
+            saidAgeMs = verdict.ageMs();
+            out.add(finding);
+        } else if (strength == Standing.SUSPECTED && verdict.ageMs() - saidAgeMs >= REFRESH_MS) {
+            saidAgeMs = verdict.ageMs();
             out.add(finding);
         }
         for (IncidentKind other : List.copyOf(said.keySet())) {

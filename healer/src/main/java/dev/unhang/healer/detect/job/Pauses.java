@@ -48,17 +48,43 @@ final class Pauses {
     private static final double REAL_PAUSE = 5;
 
     private final Map<Picture, Deque<Double>> byPicture = new LinkedHashMap<>();
+    private final Map<Picture, Double> alarms = new LinkedHashMap<>();
     private final Deque<Double> lengths = new ArrayDeque<>();
 
-    /** A standstill ended by itself and no fault explains it. {@code shares}: for how long each picture was seen. */
-    void learn(double length, Map<Picture, Double> shares) {
+    /**
+     * A standstill ended by itself and no fault explains it.
+     *
+     * @param shares for how long each picture was seen
+     * @param alarmed it was taken for a hang. Once is chance, and the next like it is suspected as early as ever, but must
+     *     last longer to be confirmed; twice is a habit of this job.
+     */
+    void learn(double length, Map<Picture, Double> shares, boolean alarmed) {
         double most = shares.values().stream().mapToDouble(each -> each).max().orElse(0);
         for (Map.Entry<Picture, Double> each : shares.entrySet()) {
             if (each.getValue() >= 0.15 * length || each.getValue() >= most) {
-                keep(each.getKey(), each.getValue());
+                learn(each.getKey(), each.getValue(), alarmed);
             }
         }
-        keep(lengths, length, KEPT_LENGTHS);
+        if (!alarmed) {
+            keep(lengths, length, KEPT_LENGTHS);
+        }
+    }
+
+    private void learn(Picture picture, double seconds, boolean alarmed) {
+        double alarm = alarms.getOrDefault(picture, 0.0);
+        boolean again = alarm > 0 && seconds >= alarm / 2;
+        if (alarmed && !again) {
+            alarms.put(picture, seconds);
+            if (alarms.size() > KEPT_PICTURES) {
+                alarms.remove(alarms.keySet().iterator().next());
+            }
+            return;
+        }
+        if (again) {
+            alarms.remove(picture);
+            keep(picture, alarm);
+        }
+        keep(picture, seconds);
     }
 
     /** The picture seen longest ago goes first, so that a job with ever new pictures does not grow. */
@@ -116,6 +142,9 @@ final class Pauses {
         for (double pause : like) {
             confirm = Math.max(confirm, 1.5 * pause + 15);
         }
+        if (alarms.containsKey(picture)) {
+            confirm = Math.max(confirm, 1.5 * alarms.get(picture) + 15);
+        }
         return new Limits(suspect, Math.min(confirm, LONGEST));
     }
 
@@ -166,17 +195,27 @@ final class Pauses {
             pauses.forEach(pause -> learned.addLengthsMs((int) (1000 * pause)));
             profile.addPauses(learned);
         });
+        alarms.forEach((picture, alarm) -> profile.addPauses(LearnedPauses.newBuilder()
+                .setPicture(picture.kind().name())
+                .addAllWho(picture.who())
+                .setAlarm(true)
+                .addLengthsMs((int) (1000 * alarm))));
         lengths.forEach(pause -> profile.addLengthsMs((int) (1000 * pause)));
     }
 
     void restore(JobProfile profile) {
         byPicture.clear();
+        alarms.clear();
         lengths.clear();
         for (LearnedPauses learned : profile.getPausesList()) {
             Kind kind = Kind.named(learned.getPicture());
             if (kind != null) {
                 Picture picture = new Picture(kind, learned.getWhoList());
-                learned.getLengthsMsList().forEach(ms -> keep(picture, ms / 1000.0));
+                if (learned.getAlarm()) {
+                    learned.getLengthsMsList().forEach(ms -> alarms.put(picture, ms / 1000.0));
+                } else {
+                    learned.getLengthsMsList().forEach(ms -> keep(picture, ms / 1000.0));
+                }
             }
         }
         profile.getLengthsMsList().forEach(ms -> keep(lengths, ms / 1000.0, KEPT_LENGTHS));

@@ -87,9 +87,9 @@ final class RollCall {
         return size() - count(Doing.UNKNOWN);
     }
 
-    /** Too little is known to judge. */
+    /** Too little is seen to judge: when half of a job's nodes fall silent at once, it is the telemetry that is ill. */
     boolean blind() {
-        return known() < Math.max(1, size() / 2.0);
+        return known() - count(Doing.SILENT) < Math.max(1, size() / 2.0);
     }
 
     List<RankView> those(Doing what) {

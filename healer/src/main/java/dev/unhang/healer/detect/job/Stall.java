@@ -92,7 +92,8 @@ final class Stall {
         boolean moves = beats && age < MOVING_MS;
         if (!moves && standsStill(roll, beats, age)) {
             if (stretch == null) {
-                stretch = new Standstill(roll.nowMs - Math.max(0, age));
+                long overdue = beats ? Math.max(stillMs(roll), age - (long) (1000 * usualStep(roll))) : age;
+                stretch = new Standstill(roll.nowMs - Math.max(0, Math.min(age, overdue)));
                 still = stretch;
                 signsHeld.clear();
             }
@@ -121,11 +122,20 @@ final class Stall {
         return least == Long.MAX_VALUE ? 1000 : least;
     }
 
+    /** For how long nobody of those that wait or idle has been seen at work, ms. */
+    private static long stillMs(RollCall roll) {
+        return roll.doing.entrySet().stream()
+                .filter(each -> each.getValue() == Doing.SPIN || each.getValue() == Doing.IDLE)
+                .mapToLong(each -> each.getKey().stillMs(roll.nowMs))
+                .min()
+                .orElse(0);
+    }
+
     private static boolean standsStill(RollCall roll, boolean beats, long ageMs) {
         if (roll.known() - roll.count(Doing.WORK) >= QUORUM * roll.known()) {
             return true;
         }
-        if (roll.picture.kind() == Picture.Kind.FEW_WORK && roll.size() > 2) {
+        if (roll.picture.kind() == Picture.Kind.FEW_WORK && (beats || roll.size() > 2)) {
             return true;
         }
         return beats && ageMs >= 1000 * busyLimit(roll);
@@ -180,6 +190,9 @@ final class Stall {
         if (!confirmed && counted < suspect) {
             return null;
         }
+        if (confirmed) {
+            stretch.alarmed();
+        }
         if (sure.isEmpty()) {
             sure = "longer than a pause of this kind may take in this job, " + (long) limits.confirm() + " s";
         }
@@ -201,7 +214,7 @@ final class Stall {
             suspect = Math.max(suspect, roll.picture.kind() == Picture.Kind.WORK ? busyLimit(roll) : 2.5 * step);
             confirm = Math.max(confirm, 3 * step);
         } else {
-            confirm = Math.max(confirm, step + 15);
+            confirm = Math.max(confirm, 2 * step + 15);
         }
         if (special) {
             double most = Math.max(PHASE_LIMIT, 3 * phases.longestSeconds());

@@ -19,6 +19,7 @@ final class Standstill {
     private long workedMs = -1;
     private double used;
     private boolean fault;
+    private boolean alarmed;
     private double announcedS;
 
     Standstill(long sinceMs) {
@@ -66,6 +67,11 @@ final class Standstill {
         workedMs = -1;
     }
 
+    /** It was taken for a hang. */
+    void alarmed() {
+        alarmed = true;
+    }
+
     /** For how long it has been explained without a break, s. */
     double explainedSeconds(long nowMs) {
         return explainedSinceMs < 0 ? 0 : (nowMs - explainedSinceMs) / 1000.0;
@@ -107,7 +113,7 @@ final class Standstill {
         if (fault || shares.isEmpty() || seconds <= 0 || announcedS > seconds / 2) {
             return false;
         }
-        pauses.learn(seconds, shares);
+        pauses.learn(seconds, shares, alarmed);
         return true;
     }
 }

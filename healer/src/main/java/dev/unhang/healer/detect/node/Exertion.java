@@ -147,7 +147,7 @@ final class Exertion {
         double usual = traffic.level();
         boolean atWork;
         if (usual >= Traffic.FLOOR) {
-            atWork = moving == Traffic.State.ACTIVE;
+            atWork = moving == Traffic.State.ACTIVE && !(powerMw < 1.3 * idleMw);
         } else {
             atWork = (util > 50 && !(powerMw < 1.3 * idleMw)) || (traffic.total() > Traffic.FLOOR && busy);
         }
