@@ -25,8 +25,10 @@ final class Slowness {
     /** Of a slowness below this share nobody is told. */
     private static final double WORTH_TELLING = 1.15;
 
-    /** It is well again below this. */
+    /** It is well again when it has been below this for so many seconds. */
     private static final double WELL = 1.08;
+
+    private static final double WELL_SECONDS = 10;
 
     /** Time lost before it is suspected and confirmed, s and in usual steps; the larger counts. */
     private static final double SUSPECT = 4;
@@ -47,6 +49,7 @@ final class Slowness {
     private static final long LONGEST_LOOK_MS = 5_000;
 
     private double lost;
+    private double well;
     private long sinceMs = -1;
     private long lookedMs;
 
@@ -68,8 +71,10 @@ final class Slowness {
             lost += seconds * Math.max(0, 1 - (1 + DRIFT) / ratio);
         } else {
             lost = Math.max(0, lost - seconds);
-            return ratio < WELL && lost <= 0 ? over() : null;
+            well = ratio < WELL ? well + seconds : 0;
+            return well >= WELL_SECONDS ? over() : null;
         }
+        well = 0;
         if (lost < Math.max(SUSPECT, SUSPECT_STEPS * usual)) {
             return null;
         }
@@ -81,6 +86,7 @@ final class Slowness {
             return null;
         }
         sinceMs = -1;
+        lost = 0;
         return Verdict.well("its steps take as long as before");
     }
 

@@ -62,7 +62,7 @@ final class Exertion {
             traffic.learnBackground();
         }
         ActivityClass activity = classify(moving, lowness);
-        learn(activity, moving, millicores, stepEnded);
+        learn(activity, moving, lowness, millicores, stepEnded);
         followWait(trainingMw);
         return activity;
     }
@@ -135,7 +135,8 @@ final class Exertion {
         return most;
     }
 
-    private void learn(ActivityClass activity, Traffic.State moving, double millicores, boolean stepEnded) {
+    private void learn(
+            ActivityClass activity, Traffic.State moving, Lowness lowness, double millicores, boolean stepEnded) {
         boolean waits = activity == ActivityClass.ACTIVITY_CLASS_SPIN || activity == ActivityClass.ACTIVITY_CLASS_IDLE;
         boolean busy = util < 0 ? gpus.isEmpty() : util > 20;
         if (!waits && !(training.learned() == 0 && util >= 0 && util <= 5)) {
@@ -147,7 +148,9 @@ final class Exertion {
         double usual = traffic.level();
         boolean atWork;
         if (usual >= Traffic.FLOOR) {
-            atWork = moving == Traffic.State.ACTIVE && !(powerMw < 1.3 * idleMw);
+            // In a step of some seconds most samples compute and communicate nothing.
+            boolean computes = util > 50 && (lowness == Lowness.HIGH || powerMw > 1.6 * idleMw);
+            atWork = computes || (moving == Traffic.State.ACTIVE && !(powerMw < 1.3 * idleMw));
         } else {
             atWork = (util > 50 && !(powerMw < 1.3 * idleMw)) || (traffic.total() > Traffic.FLOOR && busy);
         }

@@ -13,6 +13,9 @@ final class StepLearner {
     private static final int MOST_SAMPLES = 64;
     private static final int AFTER_PAUSE = 2;
 
+    /** The first samples are learned wherever they come from: in steps of some seconds each may follow a pause. */
+    private static final int FIRST = 4;
+
     /** Levels of one rank at training. Power is a low quantile: most of a step at full power must not hide its troughs. */
     final RunningLevel power = new RunningLevel(0.2);
 
@@ -92,7 +95,7 @@ final class StepLearner {
 
     private void learn(double powerMw, double mem, double cpuMillicores) {
         lead++;
-        if (lead <= AFTER_PAUSE && learned > 0) {
+        if (lead <= AFTER_PAUSE && learned >= FIRST) {
             return;
         }
         power.add(powerMw);
