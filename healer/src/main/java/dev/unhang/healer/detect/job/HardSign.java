@@ -37,15 +37,16 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
 
     /**
      * @param stillMs for how long the job has stood still; negative: it does not
+     * @param stepMs its usual step: what happens within one stops the others at its end
      * @param ending it is about to end, so what is gone is no sign
      */
-    static List<HardSign> of(RollCall roll, long stillMs, boolean ending) {
+    static List<HardSign> of(RollCall roll, long stillMs, long stepMs, boolean ending) {
         Map<RankView, Doing> ranks = roll.doing;
         long nowMs = roll.nowMs;
         List<HardSign> signs = new ArrayList<>();
         stopped(ranks, stillMs, nowMs, signs);
         ports(ranks, stillMs, nowMs, signs);
-        silent(ranks, stillMs, nowMs, signs);
+        silent(ranks, stillMs, stepMs, nowMs, signs);
         xids(ranks, stillMs, nowMs, signs);
         if (!ending) {
             gone(ranks, nowMs, signs);
@@ -54,15 +55,18 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
     }
 
     private static void stopped(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
-        List<HardSign> found = new ArrayList<>();
-        ranks.forEach((rank, doing) -> {
-            boolean there = doing != Doing.GONE && doing != Doing.SILENT;
-            if (there && rank.stopped() && (stillMs < 0 || rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS)) {
-                found.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(nowMs)));
+        List<RankView> stopped = ranks.entrySet().stream()
+                .filter(each -> each.getValue() != Doing.GONE && each.getValue() != Doing.SILENT)
+                .map(Map.Entry::getKey)
+                .filter(RankView::stopped)
+                .toList();
+        if (stopped.size() == ranks.size() || stopped.size() > Math.max(1, ranks.size() / 2)) {
+            return;
+        }
+        for (RankView rank : stopped) {
+            if (stillMs < 0 || rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS) {
+                signs.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(nowMs)));
             }
-        });
-        if (found.size() < ranks.size() && found.size() <= Math.max(1, ranks.size() / 2)) {
-            signs.addAll(found);
         }
     }
 
@@ -96,14 +100,16 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         }
     }
 
-    private static void silent(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+    private static void silent(
+            Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
         List<HardSign> found = new ArrayList<>();
         Set<String> nodes = new HashSet<>();
         Set<String> silent = new HashSet<>();
         ranks.forEach((rank, doing) -> {
             nodes.add(rank.node());
             long quiet = rank.silentMs(nowMs);
-            boolean together = stillMs < 0 || Math.abs(quiet - stillMs) <= TOGETHER_MS;
+            boolean together =
+                    stillMs < 0 || (quiet >= stillMs - TOGETHER_MS && quiet <= stillMs + stepMs + TOGETHER_MS);
             if (doing == Doing.SILENT && together) {
                 silent.add(rank.node());
                 found.add(new HardSign(rank, Kind.SILENT, quiet));
@@ -133,6 +139,14 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         if (found.size() < ranks.size()) {
             signs.addAll(found);
         }
+    }
+
+    /**
+     * It may go with a pause: processes that end one after the other, or a port of which nobody knows whether the job
+     * uses it.
+     */
+    boolean weak() {
+        return kind == Kind.GONE || ((kind == Kind.PORT_DOWN || kind == Kind.PEER_PORT_DOWN) && !rank.pathsKnown());
     }
 
     String words() {

@@ -143,6 +143,11 @@ final class RankView {
         return report.getFatalXid() == 0 ? -1 : report.getLastXidAgeMs() + sinceMs(nowMs);
     }
 
+    /** It is known over which ports its traffic goes. */
+    boolean pathsKnown() {
+        return report.hasTrafficSharePm();
+    }
+
     /** The worst port of its own traffic that is down; null: none. The end that is down itself is worse than its peer. */
     @Nullable
     NicReport portDown() {

@@ -159,8 +159,9 @@ final class Stall {
         long nowMs = roll.nowMs;
         boolean ending = phases.ending(roll);
         boolean special = beats && phases.special();
-        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.sinceMs(), ending);
-        String explanation = hard.isEmpty() ? Explanation.of(roll) : "";
+        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.sinceMs(), (long) (1000 * usualStep(roll)), ending);
+        boolean weak = hard.stream().allMatch(HardSign::weak);
+        String explanation = weak ? Explanation.of(roll) : "";
         if (!explanation.isEmpty() && stretch.explainedSeconds(nowMs) < PHASE_LIMIT) {
             stretch.explained(pauses, nowMs);
             return Verdict.well(explanation);
@@ -181,8 +182,8 @@ final class Stall {
             if (held >= 2) {
                 suspect = Math.min(suspect, SUSPECT_HARD);
             }
-            boolean starting = special && phases.starting();
-            if (held >= hold && counted >= hold && !starting && !ending) {
+            boolean pausing = special && ((weak && !onlyGone) || phases.starting());
+            if (held >= hold && counted >= hold && !pausing && !ending) {
                 sure = "this has lasted for " + (long) held + " s together with it";
             }
         }
