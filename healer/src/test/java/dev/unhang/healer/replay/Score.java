@@ -16,7 +16,7 @@ final class Score {
     private static final Set<String> JUDGED = Set.of("job-hang", "job-slow", "rank-missing");
     private static final double GRACE = 10;
 
-    private record Row(
+    record Row(
             String trace,
             Labels.Fault fault,
             double suspected,
@@ -164,6 +164,24 @@ final class Score {
     double suspectedMedian() {
         double[] sorted = hangs().stream().mapToDouble(Row::suspected).sorted().toArray();
         return sorted[sorted.length / 2];
+    }
+
+    /** Of the composed traces; not confirmed counts as never. */
+    double composedConfirmedMedian() {
+        double[] sorted = hangs().stream()
+                .filter(row -> row.trace().startsWith("c-"))
+                .mapToDouble(row -> Double.isNaN(row.confirmed()) ? Double.POSITIVE_INFINITY : row.confirmed())
+                .sorted()
+                .toArray();
+        return sorted[sorted.length / 2];
+    }
+
+    /** The one slow job of a trace. */
+    Row slow(String trace) {
+        return rows.stream()
+                .filter(row -> row.trace().equals(trace) && row.fault().kind().equals("job-slow"))
+                .findFirst()
+                .orElseThrow();
     }
 
     List<String> report() {

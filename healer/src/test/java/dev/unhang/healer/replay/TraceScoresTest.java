@@ -52,6 +52,10 @@ class TraceScoresTest {
         assertThat(score.wrongCulprits()).isEmpty();
         assertThat(score.notClosed()).isEmpty();
         assertThat(score.suspectedMedian()).isLessThanOrEqualTo(6);
+        assertThat(score.composedConfirmedMedian()).isLessThanOrEqualTo(25);
+        assertThat(score.slow("straggler").suspected()).isLessThanOrEqualTo(12);
+        assertThat(score.slow("c-8-ranks-straggler").confirmed()).isLessThanOrEqualTo(15);
+        assertThat(score.slow("c-8-ranks-straggler").culprit()).isTrue();
     }
 
     @Test
@@ -61,9 +65,10 @@ class TraceScoresTest {
         assertThat(score.falseAlarms()).isEmpty();
         assertThat(score.uncoveredSuspicions()).isEmpty();
         assertThat(score.notSuspectedWithin(12)).isEmpty();
-        assertThat(score.composedNotConfirmedWithin(185)).isEmpty();
+        assertThat(score.composedNotConfirmedWithin(155)).isEmpty();
         assertThat(score.wrongCulprits()).isEmpty();
         assertThat(score.notClosed()).isEmpty();
+        assertThat(score.composedConfirmedMedian()).isLessThanOrEqualTo(25);
     }
 
     @Test
