@@ -34,11 +34,12 @@ _WORLDS = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_
 class _Client:
     """The state of one process. Only start() replaces it; step() only assigns, which needs no lock."""
 
-    def __init__(self, job, rank, world):
+    def __init__(self, job, rank, world, auto):
         self.pid = os.getpid()
         self.job = job
         self.rank = rank
         self.world = world
+        self.auto = auto  # the checkpoints of torch announce themselves
         self.step = None
         self.base = "INIT"  # the phase outside of any phase()
         self.open = []  # the phases that are entered, the innermost last; threads may be in several
@@ -86,6 +87,8 @@ class _Client:
                     beat["world"] = world
                 if self.step is not None:
                     beat["step"] = self.step
+                if self.auto:
+                    beat["auto"] = True
                 if self.namespace:
                     beat["ns"] = self.namespace
                 self.socket.sendto(json.dumps(beat, separators=(",", ":")).encode(), self.address)
@@ -127,9 +130,9 @@ def start(job=None, rank=None, world=None, auto=False):
             old.close()
         job = job if job is not None else os.environ.get("UNHANG_JOB", "")
         job = "".join(c for c in str(job)[:128] if " " <= c <= "~")
-        _client = _Client(job, _whole(rank), _whole(world))
         if auto:
             _watch_torch()
+        _client = _Client(job, _whole(rank), _whole(world), bool(auto))
         return True
     except Exception:
         return False
@@ -219,6 +222,7 @@ def _pid_namespace():
 _CHECKPOINTS = {
     "torch": ("save",),
     "torch.distributed.checkpoint": ("save", "async_save", "save_state_dict"),
+    "safetensors.torch": ("save_file", "save_model"),
 }
 
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param rank null where the sender does not know it
  * @param step null where the sender has not told one yet
+ * @param announces its checkpoints announce themselves
  * @param progressNs when step or phase last changed
  */
 public record Beat(
@@ -19,6 +20,7 @@ public record Beat(
         Phase phase,
         @Nullable Long step,
         long seq,
+        boolean announces,
         long progressNs,
         long receivedNs) {
 

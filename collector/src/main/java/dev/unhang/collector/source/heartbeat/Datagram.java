@@ -30,6 +30,7 @@ final class Datagram {
     private int world;
     private int pid;
     private long namespace;
+    private boolean announces;
     private long seq;
     private @Nullable Long step;
     private Phase phase = Phase.PHASE_NONE;
@@ -64,7 +65,7 @@ final class Datagram {
         if (version != 1 || pid == 0) {
             return null;
         }
-        return new Beat(new Beat.Sender(pid, namespace), job, rank, world, phase, step, seq, nowNs, nowNs);
+        return new Beat(new Beat.Sender(pid, namespace), job, rank, world, phase, step, seq, announces, nowNs, nowNs);
     }
 
     private void field(String name, JsonParser parser) throws IOException {
@@ -80,6 +81,7 @@ final class Datagram {
             case "ns" -> namespace = number(parser, 0, Long.MAX_VALUE);
             case "seq" -> seq = number(parser, 0, Long.MAX_VALUE);
             case "step" -> step = number(parser, 0, Long.MAX_VALUE);
+            case "auto" -> announces = parser.currentToken() == JsonToken.VALUE_TRUE;
             case "phase" -> phase = phase(text(parser));
             default -> parser.skipChildren();
         }

@@ -47,6 +47,7 @@ public final class HeartbeatTable {
                         beat.phase(),
                         beat.step(),
                         beat.seq(),
+                        beat.announces(),
                         moved ? beat.receivedNs() : before.progressNs(),
                         beat.receivedNs()));
         return true;

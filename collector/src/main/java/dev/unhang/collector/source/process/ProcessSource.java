@@ -139,7 +139,7 @@ public final class ProcessSource implements Source {
         JobIdentity.Builder job = rank.claim() == null ? JobIdentity.newBuilder() : rank.claim().job().toBuilder();
         Beat beat = rank.beat();
         if (beat != null) {
-            job.setHeartbeat(beat.job());
+            job.setHeartbeat(beat.job()).setAnnounces(beat.announces());
             if (beat.world() > 0) {
                 job.setWorld(beat.world());
             }

@@ -31,12 +31,21 @@ class HeartbeatTest {
     @Test
     void aHeartbeatIsReadWhole() {
         send(
-                "{'v':1,'job':'llama 70b','rank':3,'world':8,'pid':123,'ns':4026531836,'seq':9,'step':10,'phase':'CHECKPOINT'}",
+                "{'v':1,'job':'llama 70b','rank':3,'world':8,'pid':123,'ns':4026531836,'seq':9,'step':10,'phase':'CHECKPOINT','auto':true}",
                 5);
 
         assertThat(table.beats())
                 .containsExactly(new Beat(
-                        new Beat.Sender(123, 4026531836L), "llama 70b", 3, 8, Phase.PHASE_CHECKPOINT, 10L, 9, 5, 5));
+                        new Beat.Sender(123, 4026531836L),
+                        "llama 70b",
+                        3,
+                        8,
+                        Phase.PHASE_CHECKPOINT,
+                        10L,
+                        9,
+                        true,
+                        5,
+                        5));
         assertThat(intake.losses()).isEmpty();
     }
 
@@ -45,7 +54,8 @@ class HeartbeatTest {
         send("{'v':1,'pid':123,'rank':null,'extra':{'a':[1,{'b':2}]},'phase':'WARP'}", 5);
 
         assertThat(table.beats())
-                .containsExactly(new Beat(new Beat.Sender(123, 0), "", null, 0, Phase.PHASE_NONE, null, 0, 5, 5));
+                .containsExactly(
+                        new Beat(new Beat.Sender(123, 0), "", null, 0, Phase.PHASE_NONE, null, 0, false, 5, 5));
     }
 
     @ParameterizedTest

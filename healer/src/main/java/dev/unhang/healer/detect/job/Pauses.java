@@ -28,7 +28,7 @@ final class Pauses {
     enum Witness {
         /** The job announces its pauses, and has not announced this one. */
         PHASES,
-        /** The reads and writes of the idle ranks are known, and they move nothing. */
+        /** The idle ranks' reads and writes are known and move nothing, or the job's saves announce themselves. */
         IO,
         NOTHING
     }

@@ -185,6 +185,11 @@ final class RankView {
         return report.getTracerPid() != 0;
     }
 
+    /** Its checkpoints announce themselves, and it has announced none now. */
+    boolean savesAnnounced() {
+        return report.getJob().getAnnounces() && report.hasProgressAgeMs();
+    }
+
     /** Its own reads and writes are known, so that a checkpoint is seen as such. */
     boolean ioKnown() {
         return report.hasWriteBps();

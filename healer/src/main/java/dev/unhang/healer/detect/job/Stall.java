@@ -235,7 +235,8 @@ final class Stall {
             return Witness.PHASES;
         }
         List<RankView> idle = roll.those(Doing.IDLE);
-        return !idle.isEmpty() && idle.stream().allMatch(RankView::ioKnown) ? Witness.IO : Witness.NOTHING;
+        boolean known = idle.stream().allMatch(rank -> rank.ioKnown() || rank.savesAnnounced());
+        return !idle.isEmpty() && known ? Witness.IO : Witness.NOTHING;
     }
 
     private static boolean manyGoneAndNobodyWaits(RollCall roll, boolean beats) {
