@@ -5,9 +5,11 @@ import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Who is to blame for a standstill: each piece of evidence gives points, and the sum ranks the suspects. Six points
@@ -25,12 +27,16 @@ final class Suspects {
     /** Two samples and a half: what is closer together may be the order of the samples, ms. */
     private static final long FIRST_MS = 2_500;
 
+    /** A sample and a half: an abort takes longer than that to follow a death. */
+    private static final long FIRST_GONE_MS = 1_500;
+
     private static final class Score {
         double points;
         final List<String> why = new ArrayList<>();
     }
 
     private final Map<RankView, Score> scores = new LinkedHashMap<>();
+    private final Set<RankView> signed = new HashSet<>();
     private final Map<RankView, Doing> ranks;
     private final long nowMs;
 
@@ -40,6 +46,7 @@ final class Suspects {
         ranks.keySet().forEach(rank -> scores.put(rank, new Score()));
         for (HardSign sign : hard) {
             add(sign.rank(), sign.kind().points, sign.words());
+            signed.add(sign.rank());
         }
         byActivity();
         byCpu();
@@ -59,6 +66,11 @@ final class Suspects {
         }
     }
 
+    /** What may well follow from another rank's hard sign, as a GPU that idles after an abort, counts half. */
+    private void addSoft(RankView rank, double points, String why) {
+        add(rank, signed.isEmpty() || signed.contains(rank) ? points : points / 2, why);
+    }
+
     private List<RankView> those(Doing doing) {
         return ranks.entrySet().stream()
                 .filter(each -> each.getValue() == doing)
@@ -73,7 +85,7 @@ final class Suspects {
         List<RankView> work = those(Doing.WORK);
         if (!spin.isEmpty() && idle.size() <= spin.size()) {
             for (RankView rank : idle) {
-                add(
+                addSoft(
                         rank,
                         idle.size() <= few ? 4 : 2,
                         (rank.hasGpu()
@@ -84,7 +96,7 @@ final class Suspects {
         }
         if (!spin.isEmpty() && work.size() <= few) {
             for (RankView rank : work) {
-                add(rank, 3, "the GPU of rank " + rank.rank + " works while the others wait");
+                addSoft(rank, 3, "the GPU of rank " + rank.rank + " works while the others wait");
             }
         }
     }
@@ -109,7 +121,7 @@ final class Suspects {
             }
             double points = cpu < 0.25 * usual ? 2 : cpu < 0.7 * usual ? 1 : 0;
             if (points > 0) {
-                add(
+                addSoft(
                         rank,
                         points,
                         "rank " + rank.rank + " uses " + cpu / 10 + " % of a core, those that wait " + usual / 10
@@ -157,26 +169,33 @@ final class Suspects {
         });
     }
 
-    /** It stopped clearly before all others did, so they wait for it. */
+    /** It stopped clearly before all others did, so they wait for it; or its process ended first, and the others' after. */
     private void byFirst() {
-        long first = -1;
-        long second = -1;
-        RankView who = null;
-        for (Map.Entry<RankView, Doing> each : ranks.entrySet()) {
-            if (each.getValue() != Doing.SPIN && each.getValue() != Doing.IDLE) {
-                continue;
+        Map<RankView, Long> still = new LinkedHashMap<>();
+        Map<RankView, Long> gone = new LinkedHashMap<>();
+        ranks.forEach((rank, doing) -> {
+            if (doing == Doing.SPIN || doing == Doing.IDLE) {
+                still.put(rank, rank.stillMs(nowMs));
+            } else if (doing == Doing.GONE) {
+                gone.put(rank, rank.goneMs(nowMs));
             }
-            long still = each.getKey().stillMs(nowMs);
-            if (still > first) {
-                second = first;
-                first = still;
-                who = each.getKey();
-            } else {
-                second = Math.max(second, still);
-            }
+        });
+        first(still, FIRST_MS, "stopped");
+        first(gone, FIRST_GONE_MS, "ended");
+    }
+
+    private void first(Map<RankView, Long> ages, long leastMs, String what) {
+        List<Map.Entry<RankView, Long>> oldest = ages.entrySet().stream()
+                .sorted(Map.Entry.<RankView, Long>comparingByValue().reversed())
+                .limit(2)
+                .toList();
+        if (oldest.size() < 2) {
+            return;
         }
-        if (who != null && second >= 0 && first - second >= FIRST_MS) {
-            add(who, 1, "rank " + who.rank + " stopped " + (first - second) / 1000 + " s before any other");
+        long ahead = oldest.get(0).getValue() - oldest.get(1).getValue();
+        if (ahead >= leastMs) {
+            RankView rank = oldest.get(0).getKey();
+            add(rank, 1, "rank " + rank.rank + " " + what + " " + ahead / 1000 + " s before any other");
         }
     }
 
