@@ -45,9 +45,9 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         long nowMs = roll.nowMs;
         List<HardSign> signs = new ArrayList<>();
         stopped(ranks, stillMs, nowMs, signs);
-        ports(ranks, stillMs, nowMs, signs);
+        ports(ranks, stillMs, stepMs, nowMs, signs);
         silent(ranks, stillMs, stepMs, nowMs, signs);
-        xids(ranks, stillMs, nowMs, signs);
+        xids(ranks, stillMs, stepMs, nowMs, signs);
         if (!ending) {
             gone(ranks, nowMs, signs);
         }
@@ -70,7 +70,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         }
     }
 
-    private static void ports(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+    private static void ports(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
         List<HardSign> found = new ArrayList<>();
         Set<String> nodes = new HashSet<>();
         Set<String> ownEnd = new HashSet<>();
@@ -81,7 +81,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
                 return;
             }
             long down = rank.portDownMs(port, nowMs);
-            if (stillMs >= 0 && Math.abs(down - stillMs) > TOGETHER_MS) {
+            if (!together(down, stillMs, stepMs)) {
                 return; // it was down before and carried nothing of this job
             }
             boolean peer = port.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN;
@@ -108,9 +108,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         ranks.forEach((rank, doing) -> {
             nodes.add(rank.node());
             long quiet = rank.silentMs(nowMs);
-            boolean together =
-                    stillMs < 0 || (quiet >= stillMs - TOGETHER_MS && quiet <= stillMs + stepMs + TOGETHER_MS);
-            if (doing == Doing.SILENT && together) {
+            if (doing == Doing.SILENT && together(quiet, stillMs, stepMs)) {
                 silent.add(rank.node());
                 found.add(new HardSign(rank, Kind.SILENT, quiet));
             }
@@ -120,10 +118,15 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         }
     }
 
-    private static void xids(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
+    /** It began with the standstill, or within the step before. */
+    private static boolean together(long ageMs, long stillMs, long stepMs) {
+        return stillMs < 0 || (ageMs >= stillMs - TOGETHER_MS && ageMs <= stillMs + stepMs + TOGETHER_MS);
+    }
+
+    private static void xids(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
         ranks.forEach((rank, doing) -> {
             long age = rank.fatalXidMs(nowMs);
-            if (doing != Doing.GONE && age >= 0 && (stillMs < 0 || Math.abs(age - stillMs) <= TOGETHER_MS)) {
+            if (doing != Doing.GONE && age >= 0 && together(age, stillMs, stepMs)) {
                 signs.add(new HardSign(rank, Kind.XID, age));
             }
         });

@@ -41,7 +41,9 @@ final class Hearsay {
         }
         int times = named.computeIfAbsent(
                 rank.node(),
-                node -> past.stream().mapToInt(job -> job.before(node, nowMs)).sum());
+                node -> past.stream()
+                        .mapToInt(job -> job.before(node, nowMs - stillMs, nowMs))
+                        .sum());
         if (times > 0) {
             points.add(new Point(
                     1,

@@ -1,7 +1,6 @@
 package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.Finding;
-import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.Collection;
 import java.util.List;
@@ -33,6 +32,10 @@ final class JobWatch {
     private final long bornMs;
 
     private boolean armed;
+
+    /** It was said that ranks are awaited. */
+    private boolean awaiting;
+
     private boolean ended;
     private long lastKnownMs;
 
@@ -74,10 +77,12 @@ final class JobWatch {
         return ended;
     }
 
-    /** Nothing has been heard of any rank for ten minutes of log time. */
+    /** Nothing has been heard of any rank for ten minutes of log time; of one that is there no more its node still tells. */
     boolean forgotten(long nowMs) {
         return nowMs - lastKnownMs > FORGOTTEN_MS
-                && ranks.values().stream().allMatch(rank -> rank.doing(nowMs) == Doing.UNKNOWN);
+                && ranks.values().stream()
+                        .map(rank -> rank.doing(nowMs))
+                        .allMatch(doing -> doing == Doing.UNKNOWN || doing == Doing.SILENT);
     }
 
     /** What stands. */
@@ -111,12 +116,12 @@ final class JobWatch {
             close("all ranks of the job are gone", stampMs, out);
             return;
         }
-        if (roll.known() > 0) {
+        if (roll.known() > roll.count(Doing.SILENT)) {
             lastKnownMs = nowMs;
         }
         profile.follow(phases, ranks.values(), roll.beats, nowMs);
         armed |= ranks.values().stream().filter(RankView::armed).count() >= ARMED * Math.max(roll.size(), world);
-        Verdict verdict = armed ? judge(roll, hearsay) : awaitRanks(nowMs, free);
+        Verdict verdict = armed ? trains(roll, hearsay) : awaitRanks(nowMs, free);
         if (verdict == null) {
             return;
         }
@@ -124,8 +129,16 @@ final class JobWatch {
         if (verdict.isWell()) {
             profile.offenders.over();
         } else if (verdict.confirmed() && !verdict.suspects().isEmpty()) {
-            profile.named(verdict.suspects().get(0).getNode(), nowMs);
+            profile.named(verdict.suspects().get(0).getNode(), nowMs - verdict.ageMs(), nowMs);
         }
+    }
+
+    private @Nullable Verdict trains(RollCall roll, Hearsay hearsay) {
+        if (awaiting) {
+            awaiting = false;
+            return Verdict.well("the job trains, with " + roll.size() + " of " + world + " ranks seen");
+        }
+        return judge(roll, hearsay);
     }
 
     private @Nullable Verdict judge(RollCall roll, Hearsay hearsay) {
@@ -157,8 +170,15 @@ final class JobWatch {
                 && ranks.size() < world
                 && ranks.values().stream().noneMatch(rank -> rank.armed() || rank.ends());
         if (absent) {
-            return Arrival.judge(name, world, ranks.size(), ranks::containsKey, nowMs - bornMs, free);
+            Verdict verdict = Arrival.judge(name, world, ranks.size(), ranks::containsKey, nowMs - bornMs, free);
+            awaiting |= verdict != null;
+            return verdict;
         }
-        return findings.standing(IncidentKind.RANK_MISSING) ? Verdict.well("all " + world + " ranks have come") : null;
+        if (!awaiting) {
+            return null;
+        }
+        awaiting = false;
+        return Verdict.well(
+                ranks.size() >= world ? "all " + world + " ranks have come" : "the ranks that are seen make steps");
     }
 }

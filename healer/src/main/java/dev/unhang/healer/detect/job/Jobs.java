@@ -67,23 +67,32 @@ public final class Jobs {
         JobIdentity identity = rank.getJob();
         Job job = job(identity, report.getNode(), nowMs, stampMs, out);
         JobWatch watch = job.watch;
+        if (identity.getEpochKnown() && identity.getEpoch() < watch.epoch()) {
+            return;
+        }
         @Nullable RankView known = watch.known(rank.getRank());
-        if (identity.getEpochKnown()) {
-            if (identity.getEpoch() < watch.epoch()) {
+        if (identity.getEpochKnown() && identity.getEpoch() > watch.epoch()) {
+            watch = next(job, identity.getEpoch(), identity.getWorld(), nowMs, stampMs, out);
+        } else if (rank.getGoneMs() > 0) {
+            if (known != null && !known.sameProcess(report, rank)) {
+                return; // it has been replaced, perhaps on another node
+            }
+        } else if (watch.ended() || (known != null && !known.sameProcess(report, rank))) {
+            if (known != null && !watch.ended() && known.runsBeside(report, nowMs)) {
                 return;
             }
-            if (identity.getEpoch() > watch.epoch()) {
-                watch = next(job, identity.getEpoch(), identity.getWorld(), nowMs, stampMs, out);
-            }
-        } else if ((watch.ended() && rank.getGoneMs() == 0)
-                || (known != null && rank.getGoneMs() == 0 && !known.sameProcess(report, rank))) {
-            watch = next(job, watch.epoch() + 1, identity.getWorld(), nowMs, stampMs, out);
+            // Torchelastic starts all workers anew when a node joins or leaves, and does not count that.
+            int epoch = identity.getEpochKnown() ? watch.epoch() : watch.epoch() + 1;
+            watch = next(job, epoch, identity.getWorld(), nowMs, stampMs, out);
         }
         watch.rank(rank.getRank(), report.getNode()).heard(report, rank, nowMs);
     }
 
     private static JobWatch next(Job job, int epoch, int world, long nowMs, long stampMs, List<Finding> out) {
-        job.watch.close("the job runs at a new epoch, " + epoch, stampMs, out);
+        String why = epoch == job.watch.epoch()
+                ? "the processes of the job were started anew"
+                : "the job runs at a new epoch, " + epoch;
+        job.watch.close(why, stampMs, out);
         job.watch = new JobWatch(job.name, epoch, world, job.profile, nowMs);
         return job.watch;
     }
@@ -96,13 +105,13 @@ public final class Jobs {
             if (found == null) {
                 found = known;
             } else if (known != null && known != found) {
-                merge(known, found, stampMs, out);
+                merge(known, found, nowMs, stampMs, out);
             }
         }
         String best = keys.get(0);
         if (found != null && found.watch.mayBeRenamed() && Identities.order(best) < Identities.order(found.key)) {
             Job renamed = begin(best, identity, nowMs);
-            merge(found, renamed, stampMs, out);
+            merge(found, renamed, nowMs, stampMs, out);
             found = renamed;
         }
         if (found == null) {
@@ -131,9 +140,10 @@ public final class Jobs {
     }
 
     /** What was taken for two jobs turns out to be one: the ranks of the first will be heard again as the second's. */
-    private void merge(Job first, Job second, long stampMs, List<Finding> out) {
+    private void merge(Job first, Job second, long nowMs, long stampMs, List<Finding> out) {
         first.watch.close("it is the same job as " + second.name, stampMs, out);
         byName.values().remove(first);
+        before.put(first.name, first.profile.save(nowMs));
         byIdentity.replaceAll((key, job) -> job == first ? second : job);
     }
 

@@ -23,9 +23,16 @@ final class Offenders {
     /** Nodes that this standstill has named already; it names each once. */
     private final Set<String> now = new HashSet<>();
 
-    /** True when it is new. */
-    boolean named(String node, long logMs) {
+    /**
+     * True when it is new.
+     *
+     * @param sinceMs when the standstill began: an earlier decider may have named the node for it already
+     */
+    boolean named(String node, long sinceMs, long logMs) {
         if (node.isEmpty() || !now.add(node)) {
+            return false;
+        }
+        if (offences.stream().anyMatch(each -> each.node.equals(node) && each.logMs >= sinceMs)) {
             return false;
         }
         offences.addLast(new Offence(node, logMs));
@@ -39,13 +46,14 @@ final class Offenders {
         now.clear();
     }
 
-    /** How often before the standstill that goes on now. */
-    int before(String node, long logMs) {
+    /** How often within the week before the standstill that goes on since then. */
+    int before(String node, long sinceMs, long logMs) {
         int count = 0;
         for (Offence each : offences) {
-            count += each.node.equals(node) && logMs - each.logMs <= WEEK_MS ? 1 : 0;
+            boolean counts = each.node.equals(node) && each.logMs < sinceMs && logMs - each.logMs <= WEEK_MS;
+            count += counts ? 1 : 0;
         }
-        return count - (now.contains(node) ? 1 : 0);
+        return count;
     }
 
     void save(JobProfile.Builder profile) {

@@ -192,15 +192,19 @@ final class Pauses {
         byPicture.forEach((picture, pauses) -> {
             LearnedPauses.Builder learned =
                     LearnedPauses.newBuilder().setPicture(picture.kind().name()).addAllWho(picture.who());
-            pauses.forEach(pause -> learned.addLengthsMs((int) (1000 * pause)));
+            pauses.forEach(pause -> learned.addLengthsMs(ms(pause)));
             profile.addPauses(learned);
         });
         alarms.forEach((picture, alarm) -> profile.addPauses(LearnedPauses.newBuilder()
                 .setPicture(picture.kind().name())
                 .addAllWho(picture.who())
                 .setAlarm(true)
-                .addLengthsMs((int) (1000 * alarm))));
-        lengths.forEach(pause -> profile.addLengthsMs((int) (1000 * pause)));
+                .addLengthsMs(ms(alarm))));
+        lengths.forEach(pause -> profile.addLengthsMs(ms(pause)));
+    }
+
+    private static int ms(double seconds) {
+        return (int) Math.min(Integer.MAX_VALUE, Math.round(1000 * seconds));
     }
 
     void restore(JobProfile profile) {

@@ -32,8 +32,8 @@ final class Profile {
         }
     }
 
-    void named(String node, long nowMs) {
-        changed |= offenders.named(node, nowMs);
+    void named(String node, long sinceMs, long nowMs) {
+        changed |= offenders.named(node, sinceMs, nowMs);
     }
 
     void changed(boolean since) {

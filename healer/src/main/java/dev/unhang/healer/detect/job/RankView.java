@@ -64,6 +64,17 @@ final class RankView {
                 && nodeReport.getBootId().equals(from.getBootId());
     }
 
+    /** It still runs beside another process that says to be the same rank: that one is of another run with the same name. */
+    boolean runsBeside(NodeReport other, long nowMs) {
+        if (node.equals(other.getNode())) {
+            return other.getRanksList().stream().anyMatch(each -> each.getGoneMs() == 0 && sameProcess(other, each));
+        }
+        return switch (doing(nowMs)) {
+            case WORK, SPIN, IDLE -> true;
+            case GONE, SILENT, UNKNOWN -> false;
+        };
+    }
+
     boolean wellNode() {
         return nodeReport.getWell();
     }
@@ -73,7 +84,7 @@ final class RankView {
     }
 
     Doing doing(long nowMs) {
-        if (nodeReport.getWatch() == Watch.WATCH_SILENT) {
+        if (nodeReport.getWatch() == Watch.WATCH_SILENT && nowMs - atMs <= STALE_WELL_MS) {
             return report.getActivity() == ActivityClass.ACTIVITY_CLASS_GONE ? Doing.GONE : Doing.SILENT;
         }
         boolean stale = nowMs - atMs > (nodeReport.getWell() ? STALE_WELL_MS : STALE_MS);

@@ -3,6 +3,7 @@ package dev.unhang.healer.detect.job;
 import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,9 +88,15 @@ final class RollCall {
         return size() - count(Doing.UNKNOWN);
     }
 
-    /** Too little is seen to judge: when half of a job's nodes fall silent at once, it is the telemetry that is ill. */
+    /**
+     * Too little is seen to judge: when half of a job's nodes fall silent at once, it is the telemetry that is ill. One node
+     * may well be half of a small job.
+     */
     boolean blind() {
-        return known() - count(Doing.SILENT) < Math.max(1, size() / 2.0);
+        Set<String> silent = new HashSet<>();
+        those(Doing.SILENT).forEach(rank -> silent.add(rank.node()));
+        return known() - count(Doing.SILENT) < Math.max(1, size() / 2.0)
+                || (silent.size() > 1 && 2 * silent.size() >= nodes().size());
     }
 
     List<RankView> those(Doing what) {

@@ -51,12 +51,12 @@ final class Slowness {
     private double lost;
     private double well;
     private long sinceMs = -1;
-    private long lookedMs;
+    private long lookedMs = -1;
 
     /** A look at a job that does not stand still. Null: nothing to say. */
     @Nullable
     Verdict look(String job, RollCall roll) {
-        double seconds = Math.min(LONGEST_LOOK_MS, roll.nowMs - lookedMs) / 1000.0;
+        double seconds = lookedMs < 0 ? 0 : Math.min(LONGEST_LOOK_MS, roll.nowMs - lookedMs) / 1000.0;
         lookedMs = roll.nowMs;
         double now = median(roll, false);
         double usual = median(roll, true);

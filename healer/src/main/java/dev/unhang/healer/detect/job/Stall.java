@@ -159,10 +159,12 @@ final class Stall {
         long nowMs = roll.nowMs;
         boolean ending = phases.ending(roll);
         boolean special = beats && phases.special();
-        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.sinceMs(), (long) (1000 * usualStep(roll)), ending);
+        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.beganMs(), (long) (1000 * usualStep(roll)), ending);
         boolean weak = hard.stream().allMatch(HardSign::weak);
         String explanation = weak ? Explanation.of(roll) : "";
-        if (!explanation.isEmpty() && stretch.explainedSeconds(nowMs) < PHASE_LIMIT) {
+        if (explanation.isEmpty()) {
+            stretch.unexplained();
+        } else if (stretch.explainedSeconds(nowMs) < PHASE_LIMIT && !stretch.isAlarmed()) {
             stretch.explained(pauses, nowMs);
             return Verdict.well(explanation);
         }
@@ -203,7 +205,7 @@ final class Stall {
                 roll,
                 hard,
                 confirmed ? sure : "",
-                new Suspects(roll, hard, hearsay, nowMs - stretch.sinceMs()).list());
+                new Suspects(roll, hard, hearsay, nowMs - stretch.beganMs()).list());
     }
 
     private Limits limits(RollCall roll, boolean beats, boolean special, boolean ending) {

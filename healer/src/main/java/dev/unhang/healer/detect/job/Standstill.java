@@ -12,6 +12,7 @@ import java.util.Map;
 final class Standstill {
 
     private final Map<Picture, Double> shares = new LinkedHashMap<>();
+    private final long beganMs;
     private long sinceMs;
     private long lookedMs;
     private long countsFromMs;
@@ -23,6 +24,7 @@ final class Standstill {
     private double announcedS;
 
     Standstill(long sinceMs) {
+        this.beganMs = sinceMs;
         this.sinceMs = sinceMs;
         this.lookedMs = sinceMs;
         this.countsFromMs = sinceMs;
@@ -42,8 +44,12 @@ final class Standstill {
         announcedS += announced ? seconds : 0;
         lookedMs = nowMs;
         workedMs = -1;
-        explainedSinceMs = -1;
         fault |= hardSigns;
+    }
+
+    /** Nothing explains it now. */
+    void unexplained() {
+        explainedSinceMs = -1;
     }
 
     /** Nothing was seen meanwhile: unknown time stretches no verdict. */
@@ -72,6 +78,11 @@ final class Standstill {
         alarmed = true;
     }
 
+    /** What comes later, as a debugger or the dump of a core, does not take that back; only progress does. */
+    boolean isAlarmed() {
+        return alarmed;
+    }
+
     /** For how long it has been explained without a break, s. */
     double explainedSeconds(long nowMs) {
         return explainedSinceMs < 0 ? 0 : (nowMs - explainedSinceMs) / 1000.0;
@@ -83,6 +94,11 @@ final class Standstill {
             workedMs = nowMs;
         }
         return progress || nowMs - workedMs >= 900;
+    }
+
+    /** Since when, unknown time included: to be compared with what nodes tell of themselves, whose ages go on meanwhile. */
+    long beganMs() {
+        return beganMs;
     }
 
     long sinceMs() {
