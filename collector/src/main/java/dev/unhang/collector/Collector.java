@@ -18,6 +18,7 @@ import dev.unhang.events.v1.CollectorStopped;
 import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeInventory;
 import dev.unhang.events.v1.NodeSample;
+import dev.unhang.settings.Kafka;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,16 +69,14 @@ public final class Collector implements Served, AutoCloseable {
         interval = config.interval();
         this.nanos = nanos;
         backlog = new Backlog(config.backlog().records(), config.backlog().bytes(), losses);
-        CollectorConfig.Kafka kafka = config.kafka();
-        Map<String, Object> producer = KafkaSettings.producer(kafka.bootstrapServers(), kafka.extra(), identity.node());
+        Kafka kafka = config.kafka();
+        Map<String, Object> producer = KafkaSettings.producer(kafka, identity.node());
         publisher = new Publisher(
                 new Publisher.Target(
                         Topic.TELEMETRY.name(kafka.topicPrefix()), identity.node(), kafka.bootstrapServers()),
                 backlog,
                 losses,
-                TelemetryTopic.on(
-                        KafkaSettings.admin(kafka.bootstrapServers(), kafka.extra(), identity.node()),
-                        kafka.topicPrefix()),
+                TelemetryTopic.on(KafkaSettings.admin(kafka, identity.node()), kafka.topicPrefix()),
                 () -> new KafkaProducer<>(producer, new StringSerializer(), new ByteArraySerializer()),
                 nanos);
         inventory = new InventoryBook(describe(host, identity, config.labels()));

@@ -3,22 +3,16 @@ package dev.unhang.collector;
 import dev.unhang.collector.source.clock.ChronyAddress;
 import dev.unhang.collector.source.net.NetNames;
 import dev.unhang.collector.source.nvml.NvmlConfig;
-import dev.unhang.events.Topic;
 import dev.unhang.settings.BadSettingsException;
+import dev.unhang.settings.Kafka;
 import dev.unhang.settings.Settings;
-import java.io.IOException;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -48,9 +42,6 @@ public record CollectorConfig(
     public static final List<String> SOURCES =
             List.of("nvml", "net", "rdma", "clock", "kernel", "process", "heartbeat", "nccl");
 
-    /** {@code extra} is the content of {@code kafka.properties-file}. */
-    public record Kafka(String bootstrapServers, String topicPrefix, Map<String, String> extra) {}
-
     /** Bounds of what waits for the broker. */
     public record Backlog(int records, long bytes) {}
 
@@ -71,7 +62,7 @@ public record CollectorConfig(
             throws BadSettingsException {
         CollectorConfig config = new CollectorConfig(
                 node(settings, hostname),
-                kafka(settings, publishes),
+                Kafka.from(settings, publishes),
                 settings.duration(
                         "sample.interval",
                         Duration.ofSeconds(1),
@@ -127,48 +118,6 @@ public record CollectorConfig(
                             + "' and must be a host name: letters, digits, dots, dashes, at most 253 of them");
         }
         return name;
-    }
-
-    private static Kafka kafka(Settings settings, boolean publishes) {
-        String servers =
-                settings.text("kafka.bootstrap-servers", "", "The brokers, as host:9092,host:9092. Must be set.");
-        if (servers.isEmpty() && publishes) {
-            settings.mistake(
-                    "kafka.bootstrap-servers", "kafka.bootstrap-servers must be set, as kafka-1:9092,kafka-2:9092");
-        } else if (!servers.isEmpty() && !servers.matches("[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*|\\[.+")) {
-            settings.mistake(
-                    "kafka.bootstrap-servers",
-                    "kafka.bootstrap-servers is '" + servers + "' and must be host:port, several with commas");
-        }
-        String prefix = settings.text(
-                "kafka.topic-prefix",
-                Topic.DEFAULT_PREFIX,
-                "What the names of all topics begin with; as the healer's.");
-        if (!prefix.matches("[A-Za-z0-9._-]{0,100}")) {
-            settings.mistake(
-                    "kafka.topic-prefix",
-                    "kafka.topic-prefix is '" + prefix
-                            + "' and may hold letters, digits, dots, dashes and underscores");
-        }
-        String file = settings.optionalText(
-                "kafka.properties-file", "A Java properties file for the Kafka client: TLS, SASL and its secrets.");
-        return new Kafka(servers, prefix, file == null ? Map.of() : properties(settings, file));
-    }
-
-    private static Map<String, String> properties(Settings settings, String file) {
-        Properties properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(Path.of(file), StandardCharsets.UTF_8)) {
-            properties.load(reader);
-        } catch (IOException | IllegalArgumentException e) {
-            // The message may name the file; it never holds a line of it.
-            settings.mistake(
-                    "kafka.properties-file",
-                    "kafka.properties-file " + file + " cannot be read: "
-                            + e.getClass().getSimpleName());
-        }
-        Map<String, String> map = new TreeMap<>();
-        properties.stringPropertyNames().forEach(name -> map.put(name, properties.getProperty(name)));
-        return Map.copyOf(map);
     }
 
     private static Set<String> enabled(Settings settings) {

@@ -1,17 +1,9 @@
 package dev.unhang.healer;
 
-import dev.unhang.events.Topic;
 import dev.unhang.healer.intake.Brokers;
 import dev.unhang.settings.BadSettingsException;
+import dev.unhang.settings.Kafka;
 import dev.unhang.settings.Settings;
-import java.io.IOException;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Map;
-import java.util.Properties;
-import java.util.TreeMap;
 
 /**
  * The healer's settings, as read from one YAML file. Every mistake is told at once, with its line.
@@ -40,7 +32,7 @@ public record HealerConfig(String id, Brokers brokers, boolean judges, boolean d
         }
         return new HealerConfig(
                 id.isEmpty() ? defaultId : id,
-                brokers(settings),
+                new Brokers(Kafka.from(settings, true)),
                 settings.flag("roles.telemetry", true, "Whether this healer judges nodes: takes telemetry partitions."),
                 settings.flag(
                         "roles.decider",
@@ -53,47 +45,5 @@ public record HealerConfig(String id, Brokers brokers, boolean judges, boolean d
         HealerConfig config = from(settings, defaultId);
         settings.finish();
         return config;
-    }
-
-    private static Brokers brokers(Settings settings) {
-        String servers =
-                settings.text("kafka.bootstrap-servers", "", "The brokers, as host:9092,host:9092. Must be set.");
-        if (servers.isEmpty()) {
-            settings.mistake(
-                    "kafka.bootstrap-servers", "kafka.bootstrap-servers must be set, as kafka-1:9092,kafka-2:9092");
-        } else if (!servers.matches("[^:,\\s]+:\\d+(,[^:,\\s]+:\\d+)*|\\[.+")) {
-            settings.mistake(
-                    "kafka.bootstrap-servers",
-                    "kafka.bootstrap-servers is '" + servers + "' and must be host:port, several with commas");
-        }
-        String prefix = settings.text(
-                "kafka.topic-prefix",
-                Topic.DEFAULT_PREFIX,
-                "What the names of all topics begin with; as the collectors'. Each prefix is a world of its own.");
-        if (!prefix.matches("[A-Za-z0-9._-]{0,100}")) {
-            settings.mistake(
-                    "kafka.topic-prefix",
-                    "kafka.topic-prefix is '" + prefix
-                            + "' and may hold letters, digits, dots, dashes and underscores");
-        }
-        String file = settings.optionalText(
-                "kafka.properties-file", "A Java properties file for the Kafka client: TLS, SASL and its secrets.");
-        return new Brokers(servers, prefix, file == null ? Map.of() : properties(settings, file));
-    }
-
-    private static Map<String, String> properties(Settings settings, String file) {
-        Properties properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(Path.of(file), StandardCharsets.UTF_8)) {
-            properties.load(reader);
-        } catch (IOException | IllegalArgumentException e) {
-            // The message may name the file; it never holds a line of it.
-            settings.mistake(
-                    "kafka.properties-file",
-                    "kafka.properties-file " + file + " cannot be read: "
-                            + e.getClass().getSimpleName());
-        }
-        Map<String, String> map = new TreeMap<>();
-        properties.stringPropertyNames().forEach(name -> map.put(name, properties.getProperty(name)));
-        return map;
     }
 }

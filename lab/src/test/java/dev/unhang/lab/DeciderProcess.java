@@ -4,6 +4,7 @@ import dev.unhang.healer.Daemon;
 import dev.unhang.healer.HealerConfig;
 import dev.unhang.healer.intake.Brokers;
 import dev.unhang.healer.intake.IntakeMetrics;
+import dev.unhang.settings.Kafka;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -17,7 +18,7 @@ final class DeciderProcess {
 
     /** Runs until it is killed: BOOTSTRAP PREFIX ID JUDGES DECIDES. */
     public static void main(String[] arguments) throws InterruptedException {
-        Brokers brokers = new Brokers(arguments[0], arguments[1], Map.of());
+        Brokers brokers = new Brokers(new Kafka(arguments[0], arguments[1], Map.of()));
         HealerConfig config = new HealerConfig(
                 arguments[2], brokers, Boolean.parseBoolean(arguments[3]), Boolean.parseBoolean(arguments[4]));
         try (Daemon daemon = Daemon.start(config, IntakeMetrics.NONE, Clock.systemUTC(), System::nanoTime)) {

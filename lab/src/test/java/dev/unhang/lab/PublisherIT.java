@@ -14,6 +14,7 @@ import dev.unhang.events.Topics;
 import dev.unhang.events.v1.CollectorStopped;
 import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeSample;
+import dev.unhang.settings.Kafka;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -211,12 +212,13 @@ class PublisherIT {
     }
 
     private Publisher publisher(String servers, int records) {
-        Map<String, Object> producer = KafkaSettings.producer(servers, Map.of(), "n");
+        Kafka kafka = new Kafka(servers, Topic.DEFAULT_PREFIX, Map.of());
+        Map<String, Object> producer = KafkaSettings.producer(kafka, "n");
         return new Publisher(
                 new Publisher.Target(TOPIC, "n", servers),
                 new Backlog(records, 64 << 20, losses),
                 losses,
-                TelemetryTopic.on(KafkaSettings.admin(servers, Map.of(), "n"), Topic.DEFAULT_PREFIX),
+                TelemetryTopic.on(KafkaSettings.admin(kafka, "n"), Topic.DEFAULT_PREFIX),
                 () -> new KafkaProducer<>(producer, new StringSerializer(), new ByteArraySerializer()),
                 System::nanoTime);
     }

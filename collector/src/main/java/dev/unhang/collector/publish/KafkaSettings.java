@@ -1,7 +1,7 @@
 package dev.unhang.collector.publish;
 
 import dev.unhang.events.Topic;
-import java.util.HashMap;
+import dev.unhang.settings.Kafka;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
@@ -21,9 +21,9 @@ public final class KafkaSettings {
 
     private KafkaSettings() {}
 
-    /** {@code extra} is the operator's file: security and whatever else; what follows from the design stays ours. */
-    public static Map<String, Object> producer(String bootstrapServers, Map<String, String> extra, String node) {
-        Map<String, Object> settings = client(bootstrapServers, extra, node);
+    /** What the operator's own file says is kept; what follows from the design stays ours. */
+    public static Map<String, Object> producer(Kafka kafka, String node) {
+        Map<String, Object> settings = client(kafka, node);
         settings.put(ProducerConfig.ACKS_CONFIG, "all");
         settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         settings.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
@@ -38,16 +38,15 @@ public final class KafkaSettings {
     }
 
     /** For asking whether the topic exists. */
-    public static Map<String, Object> admin(String bootstrapServers, Map<String, String> extra, String node) {
-        Map<String, Object> settings = client(bootstrapServers, extra, node);
+    public static Map<String, Object> admin(Kafka kafka, String node) {
+        Map<String, Object> settings = client(kafka, node);
         settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, 5000);
         settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, 4000);
         return settings;
     }
 
-    private static Map<String, Object> client(String bootstrapServers, Map<String, String> extra, String node) {
-        Map<String, Object> settings = new HashMap<>(extra);
-        settings.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+    private static Map<String, Object> client(Kafka kafka, String node) {
+        Map<String, Object> settings = kafka.client();
         settings.put(CommonClientConfigs.CLIENT_ID_CONFIG, "unhang-collector-" + node);
         settings.put(CommonClientConfigs.RECEIVE_BUFFER_CONFIG, 32 << 10);
         settings.put(CommonClientConfigs.SEND_BUFFER_CONFIG, 64 << 10);

@@ -1,7 +1,7 @@
 package dev.unhang.healer.intake;
 
 import dev.unhang.events.Topic;
-import java.util.HashMap;
+import dev.unhang.settings.Kafka;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -19,34 +19,31 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * Where Kafka is, and the clients that the healer opens there. A dead member of a group is noticed after 6 s; a broker
  * that does not answer fails a send after 30 s, and the role that sent starts anew. Any thread may call.
  *
- * @param bootstrapServers {@code host:port}, several with commas
- * @param prefix of all topics
- * @param extra the content of {@code kafka.properties-file}: TLS, SASL
+ * @param kafka address, prefix of all topics, security
  */
-public record Brokers(String bootstrapServers, String prefix, Map<String, String> extra) {
+public record Brokers(Kafka kafka) {
 
     private static final int SEND_WITHIN_MS = 30_000;
     private static final int REQUEST_WITHIN_MS = 10_000;
 
-    public Brokers {
-        extra = Map.copyOf(extra);
-    }
-
     /** What any client needs: address and security. */
     public Map<String, Object> client() {
-        Map<String, Object> settings = new HashMap<>(extra);
-        settings.put("bootstrap.servers", bootstrapServers);
-        return settings;
+        return kafka.client();
+    }
+
+    /** Of all topics. */
+    public String prefix() {
+        return kafka.topicPrefix();
     }
 
     /** Group of the owners of telemetry partitions. */
     public String telemetryGroup() {
-        return "unhang-telemetry-" + prefix;
+        return "unhang-telemetry-" + prefix();
     }
 
     /** Group of the decider and its standbys. */
     public String deciderGroup() {
-        return "unhang-decider-" + prefix;
+        return "unhang-decider-" + prefix();
     }
 
     /** A member of a group that commits by hand. {@code reset} is what to do without a valid offset. */
@@ -78,7 +75,7 @@ public record Brokers(String bootstrapServers, String prefix, Map<String, String
     /** The decider's: one id for all healers of a prefix, so that initialising it fences the one before. */
     Producer<String, byte[]> transactionalProducer(String clientId) {
         Map<String, Object> settings = writing(clientId);
-        settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "unhang-decider-" + prefix);
+        settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "unhang-decider-" + prefix());
         settings.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, SEND_WITHIN_MS);
         return new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
     }

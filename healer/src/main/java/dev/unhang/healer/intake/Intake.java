@@ -133,7 +133,7 @@ public final class Intake implements AutoCloseable {
                 return false;
             }
             Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-            trouble = "the brokers " + brokers.bootstrapServers() + " do not answer"
+            trouble = "the brokers " + brokers.kafka().bootstrapServers() + " do not answer"
                     + (cause.getMessage() == null ? "" : ": " + cause.getMessage());
             if (nanos.getAsLong() - reportedNs >= REPORT_EVERY_NS) {
                 reportedNs = nanos.getAsLong();

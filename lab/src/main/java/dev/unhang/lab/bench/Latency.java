@@ -10,6 +10,7 @@ import dev.unhang.healer.HealerConfig;
 import dev.unhang.healer.intake.Brokers;
 import dev.unhang.lab.KafkaProcess;
 import dev.unhang.lab.fleet.SimulatedFleet;
+import dev.unhang.settings.Kafka;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,7 +74,8 @@ final class Latency {
             try (SimulatedFleet fleet = new SimulatedFleet(brokers, PREFIX, nodes, GPUS, true, 1);
                     KafkaConsumer<byte[], byte[]> journal = journal(brokers)) {
                 Latency latency = new Latency(fleet, journal, nodes);
-                HealerConfig config = new HealerConfig("bench", new Brokers(brokers, PREFIX, Map.of()), true, true);
+                HealerConfig config =
+                        new HealerConfig("bench", new Brokers(new Kafka(brokers, PREFIX, Map.of())), true, true);
                 try (Daemon healer = Daemon.start(config, latency.judged, latency.clock, System::nanoTime)) {
                     return latency.measure(healer, seconds);
                 }
