@@ -25,6 +25,8 @@ public final class SimulatedJob {
     private int stoppedRank = -1;
     private double stoppedAt = Double.POSITIVE_INFINITY;
     private double lostSeconds;
+    private double slowAt = Double.POSITIVE_INFINITY;
+    private double slowFactor = 1;
 
     /** @param stepSeconds time of one training step */
     public SimulatedJob(String id, int world, double stepSeconds) {
@@ -54,6 +56,12 @@ public final class SimulatedJob {
         stoppedAt = Double.POSITIVE_INFINITY;
     }
 
+    /** From then on each step takes so many times as long; the ranks wait for what it is that they wait for in each. */
+    public void slow(double factor, double at) {
+        slowFactor = factor;
+        slowAt = at;
+    }
+
     public OptionalInt stoppedRank() {
         return stoppedRank < 0 ? OptionalInt.empty() : OptionalInt.of(stoppedRank);
     }
@@ -67,7 +75,9 @@ public final class SimulatedJob {
 
     /** Seconds of training so far: all counters of a rank follow from it. */
     public double worked(double at) {
-        return Math.min(at, stoppedAt) - lostSeconds;
+        double until = Math.min(at, stoppedAt);
+        double lost = Math.max(0, until - slowAt) * (1 - 1 / slowFactor);
+        return until - lostSeconds - lost;
     }
 
     /** Steps done so far. */
@@ -77,7 +87,7 @@ public final class SimulatedJob {
 
     /** Seconds since the last step ended. */
     public double progressAge(double at) {
-        double sinceStep = worked(at) - step(at) * stepSeconds;
+        double sinceStep = (worked(at) - step(at) * stepSeconds) * (at > slowAt ? slowFactor : 1);
         return sinceStep + Math.max(0, at - stoppedAt);
     }
 }

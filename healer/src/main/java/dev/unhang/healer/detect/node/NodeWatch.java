@@ -55,6 +55,7 @@ final class NodeWatch {
     private final Ranks ranks = new Ranks();
     private final Reporter reporter = new Reporter();
     private final List<GpuWatch> ofSample = new ArrayList<>();
+    private final List<GpuWatch> ofSampleBefore = new ArrayList<>();
 
     private NodeSample last = NodeSample.getDefaultInstance();
     private NodeInventory inventory = NodeInventory.getDefaultInstance();
@@ -109,6 +110,7 @@ final class NodeWatch {
     private void rebooted(ByteString boot) {
         forgetCounters();
         gpus.clear();
+        ofSample.clear();
         ports.clear();
         ranks.rebooted();
         reporter.rebooted();
@@ -125,10 +127,12 @@ final class NodeWatch {
         for (GpuWatch gpu : gpus.values()) {
             gpu.absent();
         }
+        ofSampleBefore.clear();
+        ofSampleBefore.addAll(ofSample);
         ofSample.clear();
         double idleMw = Double.NaN;
         for (GpuReading reading : sample.getGpusList()) {
-            GpuWatch gpu = gpu(reading.getUuid());
+            GpuWatch gpu = inOrder(reading.getUuid());
             gpu.onSample(reading, seconds, now);
             ofSample.add(gpu);
             if (Double.isNaN(idleMw)) {
@@ -155,6 +159,14 @@ final class NodeWatch {
         for (PortWatch port : ports.values()) {
             port.end(now, nicsListed, rdmaListed);
         }
+    }
+
+    /** Nearly all samples list the same GPUs in the same order. */
+    private GpuWatch inOrder(ByteString uuid) {
+        int next = ofSample.size();
+        return next < ofSampleBefore.size() && ofSampleBefore.get(next).uuid.equals(uuid)
+                ? ofSampleBefore.get(next)
+                : gpu(uuid);
     }
 
     private GpuWatch gpu(ByteString uuid) {
@@ -363,8 +375,7 @@ final class NodeWatch {
                 .addAllRanks(ranks.reports(now));
         gpus.values().forEach(gpu -> report.addGpus(gpu.report()));
         ports.values()
-                .forEach(port -> report.addNics(
-                        port.report(now).toBuilder().addAllAddresses(nicAddresses.getOrDefault(port.id, List.of()))));
+                .forEach(port -> report.addNics(port.report(now, nicAddresses.getOrDefault(port.id, List.of()))));
         if (clock.known()) {
             report.setClockOffsetNs(clock.offsetNs()).setClockBoundNs(clock.boundNs());
         }

@@ -27,6 +27,7 @@ final class Pace {
     private final RunningLevel usual = new RunningLevel(0.5);
     private final double[] recent = new double[RECENT];
     private int measured;
+    private double recentMedian = Double.NaN;
 
     /** Some steps ended and took so long each. */
     void steps(double microseconds) {
@@ -34,6 +35,7 @@ final class Pace {
             return;
         }
         recent[measured++ % RECENT] = microseconds;
+        recentMedian = measured < RECENT ? Double.NaN : median();
         double known = usual.value(LEAST);
         if (Double.isNaN(known) || microseconds <= LEARNED * known) {
             usual.add(microseconds);
@@ -42,9 +44,10 @@ final class Pace {
 
     /** Median of its last steps, or NaN. */
     double recent() {
-        if (measured < RECENT) {
-            return Double.NaN;
-        }
+        return recentMedian;
+    }
+
+    private double median() {
         double[] sorted = recent.clone();
         Arrays.sort(sorted);
         return sorted[RECENT / 2];
@@ -64,6 +67,7 @@ final class Pace {
     /** The steps before a pause tell nothing of those after it. */
     void forgetRecent() {
         measured = 0;
+        recentMedian = Double.NaN;
     }
 
     RunningLevel level() {

@@ -283,7 +283,7 @@ final class PortWatch {
         return evidence;
     }
 
-    NicReport report(Now now) {
+    NicReport report(Now now, List<String> addresses) {
         NicReport.Builder report =
                 NicReport.newBuilder().setId(id).setName(name).setState(state).setWasUp(wasUp());
         double in = sum(rx.rate(), rdmaRx.rate());
@@ -296,6 +296,9 @@ final class PortWatch {
         }
         if (down()) {
             report.setDownMs((int) badMs());
+        }
+        if (!addresses.isEmpty()) {
+            report.addAllAddresses(addresses);
         }
         return report.build();
     }

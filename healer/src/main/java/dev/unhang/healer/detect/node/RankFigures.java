@@ -62,7 +62,9 @@ record RankFigures(
         if (exertion.util() >= 0) {
             report.setUtil(exertion.util());
         }
-        report.addAllPortsDown(portsDown).setPathDown(portsDown.size());
+        if (!portsDown.isEmpty()) {
+            report.addAllPortsDown(portsDown).setPathDown(portsDown.size());
+        }
     }
 
     private static int perMille(double share) {

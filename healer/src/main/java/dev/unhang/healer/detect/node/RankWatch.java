@@ -50,6 +50,10 @@ final class RankWatch {
         this.stateSinceMs = now.nodeMs();
     }
 
+    boolean isProcess(RankReading reading) {
+        return reading.getPid() == pid && reading.getStartTicks() == startTicks;
+    }
+
     void onSample(
             RankReading reading,
             JobIdentity identity,

@@ -1,5 +1,6 @@
 package dev.unhang.healer.detect.node;
 
+import dev.unhang.events.v1.Accusation;
 import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.LearnedNode;
 import dev.unhang.events.v1.LearnedRank;
@@ -31,6 +32,9 @@ final class Ranks {
     private final Map<Long, LearnedRank> learnedBefore = new HashMap<>();
     private final List<RankWatch> seen = new ArrayList<>();
 
+    /** Those of the sample before. */
+    private final List<RankWatch> before = new ArrayList<>();
+
     void onSample(
             NodeSample sample,
             boolean listed,
@@ -39,6 +43,8 @@ final class Ranks {
             double nodeIdleMw,
             double seconds,
             Now now) {
+        before.clear();
+        before.addAll(seen);
         seen.clear();
         for (RankReading reading : sample.getRanksList()) {
             JobIdentity job = reading.getJob() >= 0 && reading.getJob() < sample.getJobsCount()
@@ -73,6 +79,11 @@ final class Ranks {
     }
 
     private RankWatch watch(RankReading reading, Now now) {
+        // Nearly all samples list the same processes in the same order.
+        int next = seen.size();
+        if (next < before.size() && before.get(next).isProcess(reading)) {
+            return before.get(next);
+        }
         long key = key(reading.getPid(), reading.getStartTicks());
         RankWatch known = byProcess.get(key);
         if (known != null) {
@@ -154,6 +165,7 @@ final class Ranks {
 
     void rebooted() {
         byProcess.clear();
+        seen.clear();
         learnedBefore.clear();
     }
 
@@ -206,9 +218,16 @@ final class Ranks {
                 .setStateMs((int) rank.stateMs(now))
                 .setGoneMs((int) rank.goneMs(now))
                 .setArmed(rank.armed())
-                .setSlow(rank.slow())
-                .addAllEvidence(rank.evidence(now))
-                .addAllAccusations(rank.words.report(now));
+                .setSlow(rank.slow());
+        // An empty list costs the builder as much as one with entries.
+        List<String> evidence = rank.evidence(now);
+        if (!evidence.isEmpty()) {
+            report.addAllEvidence(evidence);
+        }
+        List<Accusation> accusations = rank.words.report(now);
+        if (!accusations.isEmpty()) {
+            report.addAllAccusations(accusations);
+        }
         long trafficAge = rank.trafficAgeMs(now);
         if (trafficAge >= 0) {
             report.setTrafficAgeMs((int) trafficAge);

@@ -15,6 +15,8 @@ final class RunningLevel {
 
     private final double quantile;
     private final long[] values = new long[KEPT];
+    private final long[] sorted = new long[KEPT];
+    private boolean inOrder;
     private int size;
     private int seen;
     private int every = 1;
@@ -44,6 +46,7 @@ final class RunningLevel {
             every *= 2;
         }
         values[size++] = (long) value;
+        inOrder = false;
         sinceComputed++;
         if (size < 10 || sinceComputed >= RECOMPUTE) {
             compute();
@@ -60,9 +63,16 @@ final class RunningLevel {
         if (size == 0) {
             return Double.NaN;
         }
-        long[] sorted = Arrays.copyOf(values, size);
-        Arrays.sort(sorted);
+        sort();
         return sorted[(int) (size * other)];
+    }
+
+    private void sort() {
+        if (!inOrder) {
+            System.arraycopy(values, 0, sorted, 0, size);
+            Arrays.sort(sorted, 0, size);
+            inOrder = true;
+        }
     }
 
     int seen() {
@@ -89,6 +99,7 @@ final class RunningLevel {
         seen = level.getSeen();
         every = Math.max(1, level.getEvery());
         sinceKept = 0;
+        inOrder = false;
         compute();
     }
 
@@ -99,8 +110,7 @@ final class RunningLevel {
             computed = Double.NaN;
             return;
         }
-        long[] sorted = Arrays.copyOf(values, size);
-        Arrays.sort(sorted);
+        sort();
         computed = sorted[(int) (size * (size < 10 ? 0.5 : quantile))];
     }
 }
