@@ -13,14 +13,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code unhang bench}: measures on this machine how late the healer judges, what the collector costs and how fast a
- * trace replays, and prints each figure with its limit. Exit 0 when all hold, 1 when one is missed.
+ * {@code unhang bench}: measures on this machine how late the healer judges, what detection and the collector cost and
+ * how fast a trace replays, and prints each figure with its limit. Exit 0 when all hold, 1 when one is missed.
  */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        description = "The benchmarks, about three minutes: each figure with its limit. Exit 1 when one is missed.")
+        description = "The benchmarks, about four minutes: each figure with its limit. Exit 1 when one is missed.")
 public final class BenchCommand implements Callable<Integer> {
 
     private static final double JUDGED_P99_MS = 250;
@@ -28,6 +28,14 @@ public final class BenchCommand implements Callable<Integer> {
     private static final double COLLECTOR_MIB = 120;
     private static final double START_SECONDS = 2.5;
     private static final double RECORDS_PER_SECOND = 50_000;
+
+    /** CPU time for one rank and sample, ns, while nothing is wrong. */
+    private static final double DETECTION_NS = 500;
+
+    /** The last tenth of a fleet's life by the first: what does not grow varies by less. */
+    private static final double GROWTH = 1.05;
+
+    private static final int LEAST_MINUTES = 10;
 
     private final Path home;
     private final PrintStream out;
@@ -50,6 +58,13 @@ public final class BenchCommand implements Callable<Integer> {
             description = "How long latency and cost are measured, each, after they warmed up (${DEFAULT-VALUE}).")
     private int seconds;
 
+    @Option(
+            names = "--minutes",
+            defaultValue = "60",
+            paramLabel = "M",
+            description = "Minutes of the log for which detection is measured in each scene (${DEFAULT-VALUE}).")
+    private int minutes;
+
     /** {@code home}: the checkout, which is built. */
     public BenchCommand(Path home, PrintStream out, PrintStream err) {
         this.home = home;
@@ -62,6 +77,9 @@ public final class BenchCommand implements Callable<Integer> {
         if (nodes < 1 || seconds < 1) {
             throw new ParameterException(spec.commandLine(), "--nodes and --seconds must be 1 or more");
         }
+        if (minutes < LEAST_MINUTES) {
+            throw new ParameterException(spec.commandLine(), "--minutes must be " + LEAST_MINUTES + " or more");
+        }
         // What the daemons tell of their work would drown the table.
         System.setProperty("org.slf4j.simpleLogger.log.dev.unhang", "error");
         Figures figures = new Figures(out);
@@ -69,6 +87,7 @@ public final class BenchCommand implements Callable<Integer> {
             out.println("Machine: " + Machine.describe());
             latency(figures);
             cost(figures);
+            detection(figures);
             replay(figures);
             out.println();
             out.println("Load at the end: " + Machine.load());
@@ -113,6 +132,28 @@ public final class BenchCommand implements Callable<Integer> {
         CollectorCost.Cost cost = CollectorCost.measure(home, seconds);
         figures.below("CPU", cost.percent(), "% of a core", COLLECTOR_PERCENT);
         figures.below("resident memory, most", cost.mib(), "MiB", COLLECTOR_MIB);
+    }
+
+    private void detection(Figures figures) throws Exception {
+        figures.heading(String.format(
+                Locale.ROOT,
+                "Detection, for one rank and sample: %d ranks on %d nodes, %d minutes of the log (load %s)",
+                DetectedFleet.NODES * DetectedFleet.RANKS_PER_NODE,
+                DetectedFleet.NODES,
+                minutes,
+                Machine.load()));
+        for (DetectionSpeed.Cost cost : DetectionSpeed.measure(minutes)) {
+            String scene = cost.scene().words;
+            if (cost.scene().quiet()) {
+                figures.atMost(scene + ", CPU", cost.cpuNs(), "ns", DETECTION_NS);
+            } else {
+                figures.tell(scene + ", CPU", cost.cpuNs(), "ns");
+            }
+            figures.tell(scene + ", allocated", cost.bytes(), "bytes");
+            figures.tell(scene + ", CPU, last tenth by first", cost.cpuGrowth(), "");
+            figures.atMost(scene + ", allocated, last tenth by first", cost.bytesGrowth(), "", GROWTH);
+            figures.atMost(scene + ", heap held, last tenth by first", cost.heldGrowth(), "", GROWTH);
+        }
     }
 
     private void replay(Figures figures) throws Exception {

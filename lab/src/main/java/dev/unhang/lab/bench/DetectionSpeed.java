@@ -1,6 +1,7 @@
 package dev.unhang.lab.bench;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import org.openjdk.jmh.results.IterationResult;
@@ -16,10 +17,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 final class DetectionSpeed {
 
-    private static final int WARM_UP_MINUTES = 20;
+    private static final int WARM_UP_MINUTES = 30;
 
     /**
-     * One scene. All figures are of the median minute.
+     * One scene. All figures are of the median minute; CPU time of the second half, when the JVM has compiled what it will.
      *
      * @param cpuNs CPU time for one rank and sample, ns; collection of garbage is not in it
      * @param bytes allocated for one rank and sample
@@ -63,7 +64,8 @@ final class DetectionSpeed {
         double[] held = figures(run, "held");
         return new Cost(
                 scene,
-                new Percentiles(cpu).median() / DetectedFleet.RANK_SAMPLES,
+                new Percentiles(Arrays.copyOfRange(cpu, cpu.length / 2, cpu.length)).median()
+                        / DetectedFleet.RANK_SAMPLES,
                 new Percentiles(bytes).median() / DetectedFleet.RANK_SAMPLES,
                 growth(cpu),
                 growth(bytes),
@@ -85,8 +87,8 @@ final class DetectionSpeed {
     /** Median of the last tenth by median of the first. */
     static double growth(double[] values) {
         int tenth = Math.max(1, values.length / 10);
-        double first = new Percentiles(java.util.Arrays.copyOf(values, tenth)).median();
-        double last = new Percentiles(java.util.Arrays.copyOfRange(values, values.length - tenth, values.length)).median();
+        double first = new Percentiles(Arrays.copyOf(values, tenth)).median();
+        double last = new Percentiles(Arrays.copyOfRange(values, values.length - tenth, values.length)).median();
         return last / first;
     }
 

@@ -52,7 +52,7 @@ final class Figures {
     }
 
     private void print(String name, double value, String unit, String limit) {
-        out.printf("  %-48s %10s  %-12s %s%n", name, number(value), unit, limit);
+        out.printf("  %-58s %10s  %-12s %s%n", name, number(value), unit, limit);
     }
 
     /** Three digits that count, and large numbers whole with their thousands apart. */

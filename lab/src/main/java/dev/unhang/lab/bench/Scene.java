@@ -20,4 +20,9 @@ public enum Scene {
         this.heartbeats = heartbeats;
         this.words = words;
     }
+
+    /** Nothing is wrong in it, as nearly always. */
+    boolean quiet() {
+        return this == PEACE || this == PEACE_WITHOUT_HEARTBEATS;
+    }
 }

@@ -374,8 +374,7 @@ final class NodeWatch {
                 .addAllNotes(notes())
                 .addAllRanks(ranks.reports(now));
         gpus.values().forEach(gpu -> report.addGpus(gpu.report()));
-        ports.values()
-                .forEach(port -> report.addNics(port.report(now, nicAddresses.getOrDefault(port.id, List.of()))));
+        ports.values().forEach(port -> report.addNics(port.report(now, nicAddresses.getOrDefault(port.id, List.of()))));
         if (clock.known()) {
             report.setClockOffsetNs(clock.offsetNs()).setClockBoundNs(clock.boundNs());
         }
