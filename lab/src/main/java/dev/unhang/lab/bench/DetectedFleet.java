@@ -34,16 +34,17 @@ final class DetectedFleet {
     private static final long START_MS = 1_000_000_000_000L;
     private static final double STEP_SECONDS = 0.8;
 
-    private record Record(String node, NodeSample sample) {}
+    private record Sampled(String node, NodeSample sample) {}
 
     private final List<SimulatedNode> nodes = new ArrayList<>();
     private final PartitionDetector partition =
             new PartitionDetector(Origin.newBuilder().setOwner("bench").build());
     private final FleetDetector fleet = new FleetDetector();
     private final LogTime inbox = new LogTime();
-    private final List<Record> records = new ArrayList<>();
+    private final List<Sampled> records = new ArrayList<>();
     private final Map<IncidentKind, Integer> findings = new EnumMap<>(IncidentKind.class);
     private long second;
+    private long learned;
 
     DetectedFleet(Scene scene) {
         SimulatedJob job = new SimulatedJob("train", NODES * RANKS_PER_NODE, STEP_SECONDS);
@@ -65,14 +66,14 @@ final class DetectedFleet {
         second++;
         records.clear();
         for (int node = 0; node < NODES; node++) {
-            records.add(new Record(nodes.get(node).name(), sample(node, second)));
+            records.add(new Sampled(nodes.get(node).name(), sample(node, second)));
         }
     }
 
     private NodeSample sample(int node, long at) {
         ByteString boot = ByteString.copyFrom(
                 ByteBuffer.allocate(16).putLong(77).putLong(node).array());
-        return nodes.get(node).read(at).toBuilder()
+        return nodes.get(node).read((double) at).toBuilder()
                 .setBootId(boot)
                 .setCollectorStart(77)
                 .setSeq(at)
@@ -84,13 +85,13 @@ final class DetectedFleet {
     /** What is measured: that second of the log. */
     void detect() {
         long stampMs = START_MS + second * 1000;
-        for (Record each : records) {
+        for (Sampled each : records) {
             pass(partition.onRecord(each.node(), each.sample(), stampMs), stampMs);
         }
         pass(partition.onRecord("", Pulse.getDefaultInstance(), stampMs), stampMs);
-        var unused = partition.learnedIfDue();
+        learned += partition.learnedIfDue().isPresent() ? 1 : 0;
         take(Pulse.getDefaultInstance(), stampMs);
-        var alsoUnused = fleet.learned(inbox.nowMs());
+        learned += fleet.learned(inbox.nowMs()).size();
     }
 
     /** Minutes of which nobody wants to know the cost. */
@@ -111,6 +112,11 @@ final class DetectedFleet {
         for (Finding finding : fleet.onRecord(message, inbox.advance(stampMs), stampMs)) {
             findings.merge(finding.getKind(), 1, Integer::sum);
         }
+    }
+
+    /** How many records of what was learned would have been written. */
+    long learned() {
+        return learned;
     }
 
     /** How many findings of a kind were said so far, to know that a scene is what it is called. */

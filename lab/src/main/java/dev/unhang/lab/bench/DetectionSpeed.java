@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -81,7 +82,8 @@ final class DetectionSpeed {
     }
 
     private static double figure(IterationResult minute, String counter) {
-        return minute.getSecondaryResults().get(counter).getScore();
+        return Objects.requireNonNull(minute.getSecondaryResults().get(counter), counter)
+                .getScore();
     }
 
     /** Median of the last tenth by median of the first. */

@@ -20,6 +20,7 @@ final class DetectedFleetTest {
 
         fleet.liveMinutes(10);
 
+        assertThat(fleet.learned()).isGreaterThanOrEqualTo(9);
         assertThat(fleet.findings(IncidentKind.JOB_HANG) > 0)
                 .isEqualTo(scene == Scene.HANG || scene == Scene.HANG_WITHOUT_HEARTBEATS);
         assertThat(fleet.findings(IncidentKind.JOB_SLOW) > 0).isEqualTo(scene == Scene.SLOW);
