@@ -15,6 +15,7 @@ the datagrams go nowhere. After a fork the child is silent until it calls start(
 """
 
 import functools
+import itertools
 import json
 import numbers
 import os
@@ -44,9 +45,8 @@ class _Client:
         self.base = "INIT"  # the phase outside of any phase()
         self.open = []  # the phases that are entered, the innermost last; threads may be in several
         self.thread = None  # the thread that steps
-        self.seq = 0
+        self.seqs = itertools.count(1)  # its next() is atomic, so any thread may send without a lock
         self.namespace = _pid_namespace()
-        self.lock = threading.Lock()  # held for one non-blocking send
         self.stop = threading.Event()
         host, _, port = os.environ.get("UNHANG_HEARTBEAT", _DEFAULT_ADDRESS).rpartition(":")
         # A name is looked up here, once, and never while training.
@@ -54,6 +54,7 @@ class _Client:
         self.address = found[4]
         self.socket = socket.socket(found[0], socket.SOCK_DGRAM)
         self.socket.setblocking(False)
+        self.send()
         thread = threading.Thread(target=self._run, name="unhang-heartbeat", daemon=True)
         thread.start()
 
@@ -65,35 +66,30 @@ class _Client:
             return self.base
 
     def _run(self):
-        self.send()
         while not self.stop.wait(_EACH_SECONDS):
             if os.getpid() != self.pid:
                 return
             self.send()
 
     def send(self):
+        """May be called by several threads at once. Each heartbeat goes out: the one that says END may be the last."""
         try:
-            if not self.lock.acquire(blocking=False):
-                return  # another thread is at it; the next second tells the rest
-            try:
-                self.seq += 1
-                beat = {"v": 1, "pid": self.pid, "seq": self.seq, "phase": self.phase}
-                if self.job:
-                    beat["job"] = self.job
-                rank, world = self._place()
-                if rank is not None:
-                    beat["rank"] = rank
-                if world is not None:
-                    beat["world"] = world
-                if self.step is not None:
-                    beat["step"] = self.step
-                if self.auto:
-                    beat["auto"] = True
-                if self.namespace:
-                    beat["ns"] = self.namespace
-                self.socket.sendto(json.dumps(beat, separators=(",", ":")).encode(), self.address)
-            finally:
-                self.lock.release()
+            # The number first: so the later of two numbers never tells an earlier phase.
+            beat = {"v": 1, "pid": self.pid, "seq": next(self.seqs), "phase": self.phase}
+            if self.job:
+                beat["job"] = self.job
+            rank, world = self._place()
+            if rank is not None:
+                beat["rank"] = rank
+            if world is not None:
+                beat["world"] = world
+            if self.step is not None:
+                beat["step"] = self.step
+            if self.auto:
+                beat["auto"] = True
+            if self.namespace:
+                beat["ns"] = self.namespace
+            self.socket.sendto(json.dumps(beat, separators=(",", ":")).encode(), self.address)
         except Exception:  # nothing of ours may reach training
             pass
 

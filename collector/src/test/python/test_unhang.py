@@ -124,6 +124,34 @@ class UnhangTest(unittest.TestCase):
                 phases.append(told)
         self.assertEqual(["EVAL", "CHECKPOINT", "EVAL", "TRAIN", "END"], [p for p in phases if p][-5:])
 
+    def test_what_is_told_while_another_thread_sends_is_not_lost(self):
+        unhang.start()
+        self.collector.until(phase="INIT")
+        client, here, go_on = unhang._client, threading.Event(), threading.Event()
+        place, slow = client._place, threading.Thread(target=client.send)
+
+        def waits():
+            if threading.current_thread() is slow:
+                here.set()
+                go_on.wait(10)
+            return place()
+
+        client._place = waits
+        slow.start()
+        self.assertTrue(here.wait(10))
+        try:
+            unhang.step(0)
+            with unhang.phase("CHECKPOINT"):
+                pass
+            unhang.end()
+            self.assertEqual("TRAIN", self.collector.until(seq=3)["phase"])
+            self.assertEqual("CHECKPOINT", self.collector.until(seq=4)["phase"])
+            self.assertEqual("TRAIN", self.collector.until(seq=5)["phase"])
+            self.assertEqual("END", self.collector.until(seq=6)["phase"])
+        finally:
+            go_on.set()
+            slow.join()
+
     def test_phases_of_two_threads_may_end_in_any_order(self):
         unhang.start()
         unhang.step(1)

@@ -35,7 +35,7 @@ class UnhangWithTorchTest(unittest.TestCase):
 
     def phases_of(self, program):
         """The phases that it told, in their order, each once."""
-        phases = [beat["phase"] for beat in self.beats_of(program)]
+        phases = [beat["phase"] for beat in sorted(self.beats_of(program), key=lambda beat: beat["seq"])]
         return [phase for n, phase in enumerate(phases) if n == 0 or phases[n - 1] != phase]
 
     def test_a_save_announces_itself_whichever_was_there_first(self):

@@ -13,6 +13,7 @@ import io.vertx.core.net.NetSocket;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.parsetools.RecordParser;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -63,10 +64,12 @@ public final class CollectorServer implements AutoCloseable {
                 .setMaxInitialLineLength(1024)
                 .setMaxHeaderSize(8192);
         try {
-            return done(vertx.createHttpServer(options)
+            int listens = done(vertx.createHttpServer(options)
                             .requestHandler(this::answer)
                             .listen(port, host))
                     .actualPort();
+            tellWhoMayAsk(host, listens);
+            return listens;
         } catch (IOException e) {
             log.warn("metrics are not served, {}:{} cannot be listened on: {}", host, port, e.getMessage());
             return -1;
@@ -93,6 +96,20 @@ public final class CollectorServer implements AutoCloseable {
         } catch (IOException e) {
             log.warn("local commands are not taken, {} cannot be listened on: {}", socket, e.getMessage());
             return false;
+        }
+    }
+
+    /** There is no token here, so the log says to whom the metrics are open. */
+    private static void tellWhoMayAsk(String host, int port) throws IOException {
+        if (InetAddress.getByName(host).isLoopbackAddress()) {
+            log.info("metrics on {}:{}, open without a token to all users of this machine", host, port);
+        } else {
+            log.warn(
+                    "metrics on {}:{}, open without a token to whoever reaches this address: names of jobs, NICs and GPUs"
+                            + " stand in them; set serve.listen to 127.0.0.1:{}, or keep a network policy before it",
+                    host,
+                    port,
+                    port);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.unhang.healer.cli;
 
+import dev.unhang.healer.text.SafeText;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

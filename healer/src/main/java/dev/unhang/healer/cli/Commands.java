@@ -1,6 +1,7 @@
 package dev.unhang.healer.cli;
 
 import dev.unhang.healer.cli.Exit.CommandFailedException;
+import dev.unhang.healer.text.SafeText;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;

@@ -7,6 +7,7 @@ import dev.unhang.settings.Settings;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -30,7 +31,11 @@ abstract class DecisionCommand extends AskingCommand {
         this.whyIsNeeded = whyIsNeeded;
     }
 
-    abstract String verb();
+    /** As the healer knows it: the command's own name. */
+    private String verb() {
+        return Objects.requireNonNull(spec, "a command is run by its command line")
+                .name();
+    }
 
     String target() {
         return "";
@@ -134,22 +139,12 @@ abstract class DecisionCommand extends AskingCommand {
         Pause(Surroundings here) {
             super(here, true);
         }
-
-        @Override
-        String verb() {
-            return "pause";
-        }
     }
 
     @Command(name = "resume", description = "Lets the healer act again, as far as its mode allows.")
     static final class Resume extends DecisionCommand {
         Resume(Surroundings here) {
             super(here, false);
-        }
-
-        @Override
-        String verb() {
-            return "resume";
         }
     }
 
@@ -163,11 +158,6 @@ abstract class DecisionCommand extends AskingCommand {
         }
 
         @Override
-        String verb() {
-            return "dismiss";
-        }
-
-        @Override
         String target() {
             return id;
         }
@@ -178,11 +168,6 @@ abstract class DecisionCommand extends AskingCommand {
         Forget(Surroundings here) {
             super(here, true);
         }
-
-        @Override
-        String verb() {
-            return "forget";
-        }
     }
 
     @Command(name = "take", description = "Takes a node out of the healer's hands, until it is given back.")
@@ -190,22 +175,12 @@ abstract class DecisionCommand extends AskingCommand {
         Take(Surroundings here) {
             super(here, true);
         }
-
-        @Override
-        String verb() {
-            return "take";
-        }
     }
 
     @Command(name = "give", description = "Gives a node back to the healer.")
     static final class Give extends OnNode {
         Give(Surroundings here) {
             super(here, false);
-        }
-
-        @Override
-        String verb() {
-            return "give";
         }
     }
 
@@ -220,11 +195,6 @@ abstract class DecisionCommand extends AskingCommand {
 
         Maintenance(Surroundings here) {
             super(here, true);
-        }
-
-        @Override
-        String verb() {
-            return "maintenance";
         }
 
         @Override

@@ -26,10 +26,13 @@ final class HealerClient {
 
     private final String url;
     private final String token;
+    private final String next;
 
-    private HealerClient(String url, String token) {
+    /** {@code next}: what to do when nobody answers there. */
+    private HealerClient(String url, String token, String next) {
         this.url = url;
         this.token = token;
+        this.next = next;
     }
 
     /** What came back: the text as it came, and the object in it. */
@@ -40,7 +43,8 @@ final class HealerClient {
         if (!url.isEmpty()) {
             return new HealerClient(
                     checked(url, "UNHANG_URL"),
-                    environment.getOrDefault("UNHANG_TOKEN", "").strip());
+                    environment.getOrDefault("UNHANG_TOKEN", "").strip(),
+                    "the address is from UNHANG_URL: set it to that of a healer that runs, as http://healer:8080");
         }
         Path file = localFile(environment);
         if (!Files.isRegularFile(file)) {
@@ -58,7 +62,11 @@ final class HealerClient {
                 token = Files.readString(Path.of(tokenFile), StandardCharsets.UTF_8)
                         .strip();
             }
-            return new HealerClient(checked(properties.getProperty("url", ""), file.toString()), token);
+            return new HealerClient(
+                    checked(properties.getProperty("url", ""), file.toString()),
+                    token,
+                    "the address is from " + file
+                            + ": start `unhang local` again, or set UNHANG_URL and UNHANG_TOKEN for another healer");
         } catch (IOException | IllegalArgumentException e) {
             throw new CommandFailedException(
                     Exit.USAGE, file + " cannot be used (" + e + "): remove it, or set UNHANG_URL and UNHANG_TOKEN");
@@ -120,7 +128,7 @@ final class HealerClient {
             }
         } catch (IOException e) {
             throw new CommandFailedException(
-                    Exit.NOT_REACHED, "the healer at " + url + " was not reached: " + e.getMessage());
+                    Exit.NOT_REACHED, "the healer at " + url + " was not reached (" + e.getMessage() + "); " + next);
         } catch (IllegalArgumentException e) {
             throw new CommandFailedException(
                     Exit.USAGE, "UNHANG_TOKEN cannot be sent: it must be one word of printable ASCII characters");

@@ -2,6 +2,7 @@ package dev.unhang.healer.cli;
 
 import dev.unhang.healer.Healer;
 import dev.unhang.healer.cli.Exit.CommandFailedException;
+import dev.unhang.healer.text.SafeText;
 import dev.unhang.settings.BadSettingsException;
 import java.io.IOException;
 import java.net.InetAddress;

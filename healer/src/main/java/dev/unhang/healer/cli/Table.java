@@ -1,5 +1,6 @@
 package dev.unhang.healer.cli;
 
+import dev.unhang.healer.text.SafeText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

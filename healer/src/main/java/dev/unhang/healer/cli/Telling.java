@@ -1,5 +1,6 @@
 package dev.unhang.healer.cli;
 
+import dev.unhang.healer.text.SafeText;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

@@ -10,6 +10,7 @@ import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.decide.InboxCore;
 import dev.unhang.healer.journal.JournalWriter;
 import dev.unhang.healer.journal.StateReader;
+import dev.unhang.healer.text.SafeText;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -254,7 +255,7 @@ public final class InboxIntake implements Turns {
             log.atInfo()
                     .addKeyValue("incident", entry.getIncident())
                     .addKeyValue("state", entry.getTo())
-                    .log("{}", entry.getSentence());
+                    .log("{}", SafeText.logged(entry.getSentence()));
         }
     }
 

@@ -12,6 +12,7 @@ import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -71,11 +72,16 @@ public final class Trace implements Closeable {
      * @param heartbeats false: as if the training loop reported nothing
      */
     public static Trace open(Path file, boolean heartbeats) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new TraceException(file, 0, "it is a folder: name the traces in it, as FOLDER/*.jsonl.gz");
+        }
         InputStream in;
         try {
             in = new BufferedInputStream(Files.newInputStream(file), BUFFER);
         } catch (NoSuchFileException e) {
             throw new TraceException(file, 0, "there is no such file");
+        } catch (AccessDeniedException e) {
+            throw new TraceException(file, 0, "this user may not read it");
         }
         try {
             in.mark(2);

@@ -8,7 +8,8 @@ public final class TraceException extends IOException {
 
     private static final long serialVersionUID = 1;
 
+    /** {@code line} 0: the file as a whole. */
     TraceException(Path file, int line, String reason) {
-        super(file + ", line " + line + ": " + reason);
+        super(file + (line > 0 ? ", line " + line : "") + ": " + reason);
     }
 }

@@ -3,6 +3,7 @@ package dev.unhang.healer.web;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.OperatorDecision;
+import dev.unhang.healer.text.SafeText;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
@@ -138,7 +139,7 @@ final class Api {
                     if (failure != null) {
                         log.atWarn()
                                 .addKeyValue("verb", decision.getVerb())
-                                .addKeyValue("target", decision.getTarget())
+                                .addKeyValue("target", SafeText.logged(decision.getTarget()))
                                 .log("a decision could not be written: {}", failure.toString());
                         new Problem(
                                         503,
@@ -150,8 +151,8 @@ final class Api {
                     }
                     log.atInfo()
                             .addKeyValue("verb", decision.getVerb())
-                            .addKeyValue("target", decision.getTarget())
-                            .addKeyValue("who", decision.getWho())
+                            .addKeyValue("target", SafeText.logged(decision.getTarget()))
+                            .addKeyValue("who", SafeText.logged(decision.getWho()))
                             .log("a decision was written to the log");
                     context.response().setStatusCode(202);
                     json(context, new JsonObject().put("id", decision.getId()).put("written", true));

@@ -5,6 +5,7 @@ import dev.unhang.events.Topic;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.intake.Troubles;
+import dev.unhang.healer.text.SafeText;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
@@ -45,6 +46,7 @@ public final class ViewsFollower implements AutoCloseable {
     private static final Duration ASK = Duration.ofSeconds(2);
     private static final Duration INBOX_AGE = Duration.ofSeconds(60);
     private static final long ASK_EVERY_NS = 1_000_000_000L;
+    private static final long STARTING_NS = 30_000_000_000L;
     private static final long BEHIND_NS = 5_000_000_000L;
 
     private final Supplier<Consumer<byte[], byte[]>> consumers;
@@ -55,6 +57,7 @@ public final class ViewsFollower implements AutoCloseable {
     private final long journalRecords;
     private final Clock clock;
     private final LongSupplier nanos;
+    private final long startedNs;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
     private volatile @Nullable Consumer<byte[], byte[]> consumer;
@@ -76,6 +79,7 @@ public final class ViewsFollower implements AutoCloseable {
         this.journalRecords = 2L * journalEntries; // a transaction's marker takes an offset too
         this.clock = clock;
         this.nanos = nanos;
+        this.startedNs = nanos.getAsLong();
         this.thread = new Thread(this::run, "views");
         this.thread.setDaemon(true);
     }
@@ -159,7 +163,9 @@ public final class ViewsFollower implements AutoCloseable {
     }
 
     private void tell(KafkaException e) {
-        log.atLevel(troubles.aloud(e, nanos.getAsLong()) ? Level.WARN : Level.DEBUG)
+        // A first healer makes the topics only now, and whether brokers answer is told by those who ask them.
+        boolean starting = !views.everReady() && nanos.getAsLong() - startedNs < STARTING_NS;
+        log.atLevel(!starting && troubles.aloud(e, nanos.getAsLong()) ? Level.WARN : Level.DEBUG)
                 .log("the views cannot follow the log, they try again each second: {}", e.getMessage());
     }
 
@@ -256,6 +262,6 @@ public final class ViewsFollower implements AutoCloseable {
 
     private void note(ConsumerRecord<byte[], byte[]> record, String why) {
         unreadable.incrementAndGet();
-        log.debug("{} at offset {} is not shown: {}", record.topic(), record.offset(), why);
+        log.debug("{} at offset {} is not shown: {}", record.topic(), record.offset(), SafeText.logged(why));
     }
 }

@@ -1,5 +1,6 @@
 package dev.unhang.healer.web;
 
+import dev.unhang.healer.text.SafeText;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -168,7 +169,9 @@ public final class WebServer {
         } else {
             log.atError()
                     .setCause(failure)
-                    .log("a request failed: {}", context.request().path());
+                    .log(
+                            "a request failed: {}",
+                            SafeText.logged(context.request().path()));
             Problem.ofStatus(500).answer(context);
         }
     }

@@ -269,7 +269,9 @@ class CommandsTest {
         }
         Ran status = run("status");
         assertThat(status.code()).isEqualTo(Exit.NOT_REACHED);
-        assertThat(status.err()).contains("was not reached");
+        assertThat(status.err())
+                .contains("the healer at " + environment.get("UNHANG_URL") + " was not reached")
+                .contains("Connection refused", "the address is from UNHANG_URL: set it");
     }
 
     @Test

@@ -136,7 +136,13 @@ class TraceTest {
         assertError("", "a trace begins with its header");
         assertError(HEADER + good.replace("TRAIN", "DREAM"), "phase `DREAM` is not known");
         assertError(HEADER + good.replace("\"pid\":7", "\"pid\":\"seven\""), "line 2: ");
-        assertThatThrownBy(() -> all(folder.resolve("none.gz"), true)).hasMessageContaining("there is no such file");
+    }
+
+    @Test
+    void aFileThatCannotBeOpenedIsNamedAndNoLine() {
+        Path none = folder.resolve("none.gz");
+        assertThatThrownBy(() -> all(none, true)).hasMessage(none + ": there is no such file");
+        assertThatThrownBy(() -> all(folder, true)).hasMessageStartingWith(folder + ": it is a folder");
     }
 
     @Test

@@ -36,6 +36,7 @@ public final class LocalCommand implements Callable<Integer> {
     private static final Duration READY_WITHIN = Duration.ofSeconds(90);
     private static final Duration SEEN_WITHIN = Duration.ofSeconds(20);
     private static final int STOP_SECONDS = 10;
+    private static final int CLOSED_SECONDS = 5;
 
     /** What the settings that we write say; the user's environment must not say otherwise. */
     private static final Set<String> OURS = Set.of(
@@ -76,6 +77,7 @@ public final class LocalCommand implements Callable<Integer> {
     private final PrintStream err;
     private final Map<String, String> environment;
     private final CountDownLatch over = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
     private final List<Child> children = Collections.synchronizedList(new ArrayList<>());
     private @Nullable EmbeddedKafka broker;
     private @Nullable DemoThread player;
@@ -105,7 +107,7 @@ public final class LocalCommand implements Callable<Integer> {
         }
         try (LocalFolder folder =
                 LocalFolder.open(data == null ? state.resolve("local") : data.toAbsolutePath(), state)) {
-            Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "local-stop"));
+            Runtime.getRuntime().addShutdownHook(new Thread(this::stoppedByUser, "local-stop"));
             try {
                 return run(folder, ports, trace);
             } finally {
@@ -114,6 +116,8 @@ public final class LocalCommand implements Callable<Integer> {
         } catch (IOException e) {
             err.println("unhang local: " + e.getMessage());
             return 2;
+        } finally {
+            closed.countDown();
         }
     }
 
@@ -231,10 +235,27 @@ public final class LocalCommand implements Callable<Integer> {
         return 1;
     }
 
-    /** Once: on Ctrl-C by the hook, else by the main thread. The second caller waits for the first. */
-    private synchronized void stop() {
-        if (stopping) {
+    /**
+     * Ctrl-C is the usual end and no failure, but a JVM that a signal ends says 130: so the hook ends it itself. Does
+     * nothing when the main thread ends by itself, since its exit code says more.
+     */
+    private void stoppedByUser() {
+        if (!stop()) {
             return;
+        }
+        try {
+            closed.await(CLOSED_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Once: on Ctrl-C by the hook, else by the main thread. The second caller waits for the first and gets false. */
+    private synchronized boolean stop() {
+        if (stopping) {
+            return false;
         }
         stopping = true;
         try {
@@ -258,6 +279,8 @@ public final class LocalCommand implements Callable<Integer> {
             say("stopping the broker");
             broker.close();
         }
+        over.countDown();
+        return true;
     }
 
     private void say(String sentence) {

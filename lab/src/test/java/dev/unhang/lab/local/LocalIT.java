@@ -66,7 +66,7 @@ class LocalIT {
         assertThat(children).hasSize(2);
         local.toHandle().destroy();
         await(lines, END);
-        assertThat(local.waitFor()).isEqualTo(143);
+        assertThat(local.waitFor()).isZero();
         assertThat(said.stream().filter(line -> line.startsWith("local | stopping")))
                 .containsExactly(
                         "local | stopping the collector", "local | stopping the healer", "local | stopping the broker");

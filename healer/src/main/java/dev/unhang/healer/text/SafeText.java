@@ -1,21 +1,27 @@
-package dev.unhang.healer.cli;
+package dev.unhang.healer.text;
 
 import java.util.Locale;
 
 /**
- * Shows text of unknown origin on a terminal: host names, evidence and reasons come from machines and users. Control
+ * Shows text of unknown origin on a terminal or in a log: host names, evidence and reasons come from machines and users. Control
  * characters, escape sequences, marks that turn the reading direction, line breaks and stacks of combining marks become
  * visible escapes as {@code \x1b} and {@code \u202e}, and long texts are shortened, so that a name can neither move the
  * cursor, nor hide, nor pose as another line. Stateless.
  */
-final class SafeText {
+public final class SafeText {
 
     private static final int MOST_MARKS = 2;
+    private static final int MOST_LOGGED = 1_000;
 
     private SafeText() {}
 
+    /** For a log: what a node or a person named, on one line and bounded, so that no name can pose as a line of ours. */
+    public static String logged(String text) {
+        return of(text, MOST_LOGGED);
+    }
+
     /** The text on one line, at most {@code most} columns wide; what was cut shows as {@code …(+12)}. */
-    static String of(String text, int most) {
+    public static String of(String text, int most) {
         StringBuilder safe = new StringBuilder(Math.min(text.length(), most) + 16);
         int width = 0;
         int marks = 0;
@@ -39,7 +45,7 @@ final class SafeText {
     }
 
     /** JSON as it came, still the same JSON, but with nothing in it that a terminal could obey. */
-    static String json(String json) {
+    public static String json(String json) {
         StringBuilder safe = new StringBuilder(json.length());
         json.codePoints().forEach(c -> {
             if (c == '\n' || harmless(c)) {
@@ -56,7 +62,7 @@ final class SafeText {
     }
 
     /** How many columns a terminal gives a text that was made safe. */
-    static int width(String safe) {
+    public static int width(String safe) {
         return safe.codePoints().map(SafeText::columns).sum();
     }
 
