@@ -32,6 +32,9 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
 
     private static final long TOGETHER_MS = 15_000;
 
+    /** Where no step is known, others may go on for so long without a rank that is gone, ms. */
+    private static final long UNKNOWN_STEP_MS = 120_000;
+
     /** A process that was stopped later than this after the standstill began was stopped by somebody who looks into it. */
     private static final long STOPPED_AFTER_MS = 10_000;
 
@@ -49,7 +52,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         silent(ranks, stillMs, stepMs, nowMs, signs);
         xids(ranks, stillMs, stepMs, nowMs, signs);
         if (!ending) {
-            gone(ranks, nowMs, signs);
+            gone(ranks, stillMs, stepMs, nowMs, signs);
         }
         return signs;
     }
@@ -132,10 +135,12 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         });
     }
 
-    private static void gone(Map<RankView, Doing> ranks, long nowMs, List<HardSign> signs) {
+    /** A rank that left long before, while the others trained on, is not what they wait for. */
+    private static void gone(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
+        long within = stillMs + (stepMs > 0 ? stepMs + TOGETHER_MS : UNKNOWN_STEP_MS);
         List<HardSign> found = new ArrayList<>();
         ranks.forEach((rank, doing) -> {
-            if (doing == Doing.GONE) {
+            if (doing == Doing.GONE && (stillMs < 0 || rank.goneMs(nowMs) <= within)) {
                 found.add(new HardSign(rank, Kind.GONE, rank.goneMs(nowMs)));
             }
         });

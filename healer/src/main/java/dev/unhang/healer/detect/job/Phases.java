@@ -29,7 +29,7 @@ final class Phases {
         if (next == now) {
             return false;
         }
-        announces |= next == Phase.PHASE_CHECKPOINT || next == Phase.PHASE_EVAL || next == Phase.PHASE_DATA;
+        announces |= next == Phase.PHASE_CHECKPOINT;
         if (now != Phase.PHASE_NONE && now != Phase.PHASE_TRAIN) {
             longestMs.merge(now, nowMs - sinceMs, Math::max);
         }
@@ -78,7 +78,7 @@ final class Phases {
                 || roll.doing.keySet().stream().anyMatch(RankView::ends);
     }
 
-    /** Its pauses are announced: it has announced one. */
+    /** Its checkpoints are announced: it has announced one. Who announces only evaluations may still save in silence. */
     boolean announces() {
         return announces;
     }

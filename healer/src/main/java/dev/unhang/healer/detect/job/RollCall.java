@@ -28,7 +28,7 @@ final class RollCall {
     final Map<RankView, Doing> doing;
     final Picture picture;
 
-    /** The training loop reports progress. */
+    /** The training loop of a rank that lives reports progress. What a dead one said last tells nothing of now. */
     final boolean beats;
 
     private final EnumMap<Doing, Integer> count = new EnumMap<>(Doing.class);
@@ -43,7 +43,10 @@ final class RollCall {
         this.doing = each;
         each.values().forEach(one -> count.merge(one, 1, Integer::sum));
         this.picture = Picture.of(each);
-        this.beats = ranks.stream().anyMatch(RankView::hasProgress);
+        this.beats = each.entrySet().stream()
+                .anyMatch(one -> one.getValue() != Doing.GONE
+                        && one.getValue() != Doing.SILENT
+                        && one.getKey().hasProgress());
     }
 
     private static void compareProcesses(Map<RankView, Doing> ranks) {

@@ -58,7 +58,8 @@ final class Exertion {
         double trainingMw = training.power.value(4);
         Lowness lowness = lowness(trainingMw);
         low = lowness == Lowness.LOW;
-        if (low || (lowness == Lowness.UNKNOWN && util >= 0 && util <= 5 && !Double.isNaN(trainingMw))) {
+        boolean stands = util >= 0 && (util <= 10 || memoryStands());
+        if (stands && (low || (lowness == Lowness.UNKNOWN && util <= 5 && !Double.isNaN(trainingMw)))) {
             traffic.learnBackground();
         }
         ActivityClass activity = classify(moving, lowness);
@@ -98,7 +99,7 @@ final class Exertion {
     }
 
     private ActivityClass classify(Traffic.State moving, Lowness lowness) {
-        if (moving == Traffic.State.ACTIVE || (util >= 30 && lowness == Lowness.HIGH)) {
+        if (moving == Traffic.State.ACTIVE || (util >= 30 && (lowness == Lowness.HIGH || memoryWorks()))) {
             return ActivityClass.ACTIVITY_CLASS_WORK;
         }
         if (gpus.isEmpty()) {
@@ -119,6 +120,12 @@ final class Exertion {
         }
         // Neither the picture of waiting nor that of work, as of a rank that computes a little: it is not waiting.
         return lowness == Lowness.UNKNOWN ? ActivityClass.ACTIVITY_CLASS_UNKNOWN : ActivityClass.ACTIVITY_CLASS_WORK;
+    }
+
+    /** A rank that waits moves nothing in its memory; one at a lower power than usual, as under a cap, does. */
+    private boolean memoryWorks() {
+        double usual = training.memUtil.value(4);
+        return usual >= 2 && memUtil() > usual / 2;
     }
 
     private boolean memoryStands() {

@@ -48,6 +48,18 @@ class HardSignTest {
     }
 
     @Test
+    void aRankThatLeftLongBeforeTheOthersStoppedIsNotWhomTheyWaitFor() {
+        assertThat(signs(new Crew(4).still(20).gone(140, 1), 20)).hasSize(1);
+        assertThat(signs(new Crew(4).still(20).gone(141, 1), 20)).isEmpty();
+        assertThat(HardSign.of(new Crew(4).still(20).gone(36, 1).roll(), 20_000, 1_000, false))
+                .as("with steps of a second")
+                .hasSize(1);
+        assertThat(HardSign.of(new Crew(4).still(20).gone(37, 1).roll(), 20_000, 1_000, false))
+                .as("with steps of a second")
+                .isEmpty();
+    }
+
+    @Test
     void aPortThatWentDownWithTheStandstillIsASign() {
         assertThat(words(new Crew(4).still(20).portDown(1, 22, DOWN, true), 20))
                 .containsExactly("a network port of n1 (rank 1) is down for 22 s");

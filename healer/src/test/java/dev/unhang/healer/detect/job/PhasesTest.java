@@ -53,7 +53,10 @@ class PhasesTest {
     }
 
     @Test
-    void onlyACheckpointAnEvaluationOrAWaitForDataAnnouncesPauses() {
+    void onlyACheckpointShowsThatCheckpointsAreAnnounced() {
+        crew.rank(0).setPhase(Phase.PHASE_EVAL);
+        follow(500);
+        assertThat(phases.announces()).isFalse();
         crew.rank(0).setPhase(Phase.PHASE_COMPILE);
         follow(1000);
         assertThat(phases.announces()).isFalse();

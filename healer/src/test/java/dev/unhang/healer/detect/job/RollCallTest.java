@@ -2,6 +2,7 @@ package dev.unhang.healer.detect.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.Watch;
 import dev.unhang.healer.detect.job.Picture.Kind;
 import dev.unhang.healer.detect.job.RankView.Doing;
@@ -29,6 +30,17 @@ class RollCallTest {
                 .findFirst()
                 .orElseThrow()
                 .getValue();
+    }
+
+    @Test
+    void theLastWordOfADeadRankIsNoProgressOfTheJob() {
+        Crew crew = new Crew(4);
+        crew.each(RankReport.Builder::clearProgressAgeMs);
+        crew.rank(0).setProgressAgeMs(100);
+        assertThat(crew.roll().beats).isTrue();
+
+        crew.gone(5, 0);
+        assertThat(crew.roll().beats).isFalse();
     }
 
     @Test

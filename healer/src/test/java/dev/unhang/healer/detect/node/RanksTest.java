@@ -27,6 +27,7 @@ class RanksTest {
     private final Partition partition = new Partition();
     private long energyMj;
     private long bytes;
+    private final int memUtil = 20;
     private boolean trafficRead = true;
     private int pid = 4000;
     private char state = 'R';
@@ -40,6 +41,7 @@ class RanksTest {
             sample.addGpus(GpuReading.newBuilder()
                     .setUuid(UUID)
                     .setUtil(util)
+                    .setMemUtil(watts < 130 ? 0 : memUtil)
                     .setEnergyMj(energyMj)
                     .setSmMhz(1980));
             var nic = Partition.nic(OperState.OPER_STATE_UP);
@@ -83,6 +85,19 @@ class RanksTest {
 
         assertThat(last().getActivity()).isEqualTo(ActivityClass.ACTIVITY_CLASS_SPIN);
         assertThat(last().getStillMs()).isBetween(2000, 4000);
+    }
+
+    @Test
+    void aRankUnderAPowerCapWorksAsLongAsItMovesDataOverTheNetworkOrInItsMemory() {
+        train(20);
+        partition.seconds(60, A, rank(98, 200, 700_000_000L));
+        assertThat(last().getActivity()).isEqualTo(ActivityClass.ACTIVITY_CLASS_WORK);
+
+        partition.seconds(60, A, rank(98, 200, 0));
+        assertThat(last().getActivity()).as("memory still works").isEqualTo(ActivityClass.ACTIVITY_CLASS_WORK);
+
+        partition.seconds(4, A, rank(98, 100, 0));
+        assertThat(last().getActivity()).isEqualTo(ActivityClass.ACTIVITY_CLASS_SPIN);
     }
 
     @Test
