@@ -5,6 +5,7 @@ import dev.unhang.events.v1.Covered;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.OperatorDecision;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.healer.detect.job.Jobs;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ public final class FleetDetector {
 
     /** Jobs are looked at so often, ms of log time: a second, less the jitter of what beats. */
     private static final long LOOK_MS = 900;
+
+    private static final String FORGET = "forget";
 
     private static final long NEVER = -LOOK_MS;
 
@@ -46,6 +49,10 @@ public final class FleetDetector {
                 jobs.onReport(report, logTimeMs, stampMs, out);
             }
             return out;
+        }
+        if (message instanceof OperatorDecision decision && decision.getVerb().equals(FORGET)) {
+            jobs.forget(decision.getTarget());
+            return List.of();
         }
         boolean beats = message instanceof Pulse || message instanceof Covered;
         if (!beats || logTimeMs - lookedMs < LOOK_MS) {

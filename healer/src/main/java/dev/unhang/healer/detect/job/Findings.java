@@ -80,10 +80,10 @@ final class Findings {
                 .putAllFigures(verdict.figures())
                 .build();
         said.put(kind, finding);
-        if (before == null || before.getStanding() != strength || !top(before).equals(top(finding))) {
-            saidAgeMs = verdict.ageMs();
-            out.add(finding);
-        } else if (strength == Standing.SUSPECTED && verdict.ageMs() - saidAgeMs >= REFRESH_MS) {
+        boolean news = before == null
+                || before.getStanding() != strength
+                || !top(before).equals(top(finding));
+        if (news || (strength == Standing.SUSPECTED && verdict.ageMs() - saidAgeMs >= REFRESH_MS)) {
             saidAgeMs = verdict.ageMs();
             out.add(finding);
         }

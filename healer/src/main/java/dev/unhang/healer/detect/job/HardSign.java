@@ -39,7 +39,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
     private static final long STOPPED_AFTER_MS = 10_000;
 
     /**
-     * @param stillMs for how long the job has stood still; negative: it does not
+     * @param stillMs for how long the job has stood still
      * @param stepMs its usual step: what happens within one stops the others at its end
      * @param ending it is about to end, so what is gone is no sign
      */
@@ -67,7 +67,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
             return;
         }
         for (RankView rank : stopped) {
-            if (stillMs < 0 || rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS) {
+            if (rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS) {
                 signs.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(nowMs)));
             }
         }
@@ -123,7 +123,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
 
     /** It began with the standstill, or within the step before. */
     private static boolean together(long ageMs, long stillMs, long stepMs) {
-        return stillMs < 0 || (ageMs >= stillMs - TOGETHER_MS && ageMs <= stillMs + stepMs + TOGETHER_MS);
+        return ageMs >= stillMs - TOGETHER_MS && ageMs <= stillMs + stepMs + TOGETHER_MS;
     }
 
     private static void xids(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
@@ -140,7 +140,7 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         long within = stillMs + (stepMs > 0 ? stepMs + TOGETHER_MS : UNKNOWN_STEP_MS);
         List<HardSign> found = new ArrayList<>();
         ranks.forEach((rank, doing) -> {
-            if (doing == Doing.GONE && (stillMs < 0 || rank.goneMs(nowMs) <= within)) {
+            if (doing == Doing.GONE && rank.goneMs(nowMs) <= within) {
                 found.add(new HardSign(rank, Kind.GONE, rank.goneMs(nowMs)));
             }
         });

@@ -109,16 +109,15 @@ public final class Jobs {
             }
         }
         String best = keys.get(0);
-        if (found != null && found.watch.mayBeRenamed() && Identities.order(best) < Identities.order(found.key)) {
-            Job renamed = begin(best, identity, nowMs);
-            merge(found, renamed, nowMs, stampMs, out);
-            found = renamed;
-        }
-        if (found == null) {
-            found = byName.get(Identities.name(best));
-        }
-        if (found == null) {
-            found = begin(best, identity, nowMs);
+        boolean renamed =
+                found != null && found.watch.mayBeRenamed() && Identities.order(best) < Identities.order(found.key);
+        if (found == null || renamed) {
+            Job named = byName.get(Identities.name(best));
+            named = named == null ? begin(best, identity, nowMs) : named;
+            if (found != null && found != named) {
+                merge(found, named, nowMs, stampMs, out);
+            }
+            found = named;
         }
         for (String key : keys) {
             byIdentity.putIfAbsent(key, found);
@@ -145,6 +144,12 @@ public final class Jobs {
         byName.values().remove(first);
         before.put(first.name, first.profile.save(nowMs));
         byIdentity.replaceAll((key, job) -> job == first ? second : job);
+    }
+
+    /** A person says that the node is no more: its addresses may be another's now, and nothing can run there. */
+    public void forget(String node) {
+        addresses.forget(node);
+        free.remove(node);
     }
 
     /** Looks at each job; once a second of log time. */

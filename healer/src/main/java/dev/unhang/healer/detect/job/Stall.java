@@ -51,7 +51,6 @@ final class Stall {
     private final Phases phases;
     private final SignsHeld signsHeld = new SignsHeld();
     private @Nullable Standstill still;
-    private boolean progressed;
     private boolean taught;
 
     Stall(String job, Pauses pauses, Phases phases) {
@@ -86,8 +85,7 @@ final class Stall {
             }
             return null;
         }
-        progressed |= roll.beats;
-        boolean beats = roll.beats && progressed;
+        boolean beats = roll.beats;
         long age = age(roll, beats);
         boolean moves = beats && age < MOVING_MS;
         if (!moves && standsStill(roll, beats, age)) {

@@ -64,12 +64,6 @@ final class Pace {
         return now > SLOW * usual.value(LEAST) && now > usual.quantile(0.9);
     }
 
-    /** The steps before a pause tell nothing of those after it. */
-    void forgetRecent() {
-        measured = 0;
-        recentMedian = Double.NaN;
-    }
-
     RunningLevel level() {
         return usual;
     }

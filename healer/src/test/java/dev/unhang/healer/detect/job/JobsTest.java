@@ -322,6 +322,29 @@ class JobsTest {
     }
 
     @Test
+    void aNodeThatAPersonForgetsIsNoPlaceForAnAbsentRank() {
+        crew.each(rank -> rank.setArmed(false));
+        identity = JobIdentity.newBuilder().setHeartbeat("young").setWorld(5).build();
+        hear(NodeReport.newBuilder()
+                .setNode("spare")
+                .setWatch(Watch.WATCH_WATCHED)
+                .addGpus(GpuReport.getDefaultInstance())
+                .build());
+        seconds(185);
+        assertThat(said).last().satisfies(finding -> {
+            assertThat(finding.getKind()).isEqualTo(IncidentKind.RANK_MISSING);
+            assertThat(finding.getSuspects(0).getNode()).isEqualTo("spare");
+        });
+
+        jobs.forget("spare");
+        seconds(1);
+        assertThat(said)
+                .last()
+                .satisfies(
+                        finding -> assertThat(finding.getSuspects(0).getNode()).isEmpty());
+    }
+
+    @Test
     void aNodeThatSaidGoodbyeIsNoEvidence() {
         seconds(3);
         for (int node = 0; node < 4; node++) {
