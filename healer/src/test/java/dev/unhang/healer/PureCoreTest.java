@@ -23,6 +23,7 @@ class PureCoreTest {
     private static final String[] CORE = {
         "dev.unhang.healer.detect..",
         "dev.unhang.healer.incident..",
+        "dev.unhang.healer.command..",
         "dev.unhang.healer.policy..",
         "dev.unhang.healer.guard..",
         "dev.unhang.healer.decide.."
