@@ -7,11 +7,15 @@ import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.OperatorDecision;
 import dev.unhang.events.v1.Pulse;
+import dev.unhang.events.v1.SchedulerFact;
+import dev.unhang.healer.detect.job.JobSight;
 import dev.unhang.healer.detect.job.Jobs;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +58,11 @@ public final class FleetDetector {
             jobs.forget(decision.getTarget());
             return List.of();
         }
+        if (message instanceof SchedulerFact fact) {
+            List<Finding> out = new ArrayList<>(0);
+            jobs.onFact(fact, stampMs, out);
+            return out;
+        }
         boolean beats = message instanceof Pulse || message instanceof Covered;
         if (!beats || logTimeMs - lookedMs < LOOK_MS) {
             return List.of();
@@ -63,6 +72,16 @@ public final class FleetDetector {
         jobs.look(logTimeMs, stampMs, out);
         commonCause.look(jobs.standing(), stampMs, out);
         return out;
+    }
+
+    /** A job that runs, by its name as in findings; as of the last record. */
+    public Optional<JobSight> job(String name) {
+        return jobs.sight(name);
+    }
+
+    /** Names of the jobs that run and have, or had at their epoch, a rank on the node; as of the last record. */
+    public Set<String> jobsOn(String node) {
+        return jobs.on(node);
     }
 
     /** Each finding that stands, as it was last seen. */

@@ -2,7 +2,9 @@ package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.IncidentKind;
+import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.Origin;
+import dev.unhang.events.v1.RankProcess;
 import dev.unhang.events.v1.Severity;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.events.v1.Suspect;
@@ -46,7 +48,18 @@ final class Findings {
         return List.copyOf(said.values());
     }
 
-    void say(Verdict verdict, Set<String> nodes, long stampMs, List<Finding> out) {
+    /**
+     * Says what a look came to, where it is news.
+     *
+     * @param processes whom a repair may end; another process alone is no news
+     */
+    void say(
+            Verdict verdict,
+            Set<String> nodes,
+            JobIdentity identity,
+            List<RankProcess> processes,
+            long stampMs,
+            List<Finding> out) {
         if (verdict.isWell()) {
             allWell(verdict.evidence().get(0), stampMs, out);
             return;
@@ -75,6 +88,8 @@ final class Findings {
                 .addAllEvidence(verdict.evidence())
                 .addAllNodes(nodes)
                 .setJob(job)
+                .setIdentity(identity)
+                .addAllProcesses(processes)
                 .setCause(verdict.cause())
                 .setSeverity(warning ? Severity.WARNING : Severity.CRITICAL)
                 .putAllFigures(verdict.figures())

@@ -2,6 +2,7 @@ package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.JobIdentity;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -11,6 +12,9 @@ import java.util.List;
 final class Identities {
 
     private static final List<String> ORDER = List.of("heartbeat", "slurm", "k8s", "torchelastic", "master", "local");
+
+    private static final String OFF = "off";
+    private static final String OBSERVE = "observe";
 
     private Identities() {}
 
@@ -38,6 +42,43 @@ final class Identities {
     /** The name for people and subjects, without the kind. */
     static String name(String key) {
         return key.substring(key.indexOf(':') + 1);
+    }
+
+    /** All that the ranks of one job say of it; where they differ the lowest rank's word, and the strictest mode. */
+    static JobIdentity join(Collection<RankView> ranks) {
+        JobIdentity.Builder joined = JobIdentity.newBuilder();
+        JobIdentity last = null;
+        for (RankView rank : ranks) {
+            JobIdentity one = rank.report().getJob();
+            if (!one.equals(last)) {
+                join(joined, one);
+                last = one;
+            }
+        }
+        return joined.build();
+    }
+
+    private static void join(JobIdentity.Builder joined, JobIdentity one) {
+        joined.setHeartbeat(first(joined.getHeartbeat(), one.getHeartbeat()))
+                .setSlurm(first(joined.getSlurm(), one.getSlurm()))
+                .setK8S(first(joined.getK8S(), one.getK8S()))
+                .setTorchelastic(first(joined.getTorchelastic(), one.getTorchelastic()))
+                .setMaster(first(joined.getMaster(), one.getMaster()))
+                .setLocal(first(joined.getLocal(), one.getLocal()))
+                .setWorld(Math.max(joined.getWorld(), one.getWorld()))
+                .setAnnounces(joined.getAnnounces() || one.getAnnounces())
+                .setMode(stricter(joined.getMode(), one.getMode()));
+        if (one.getEpochKnown()) {
+            joined.setEpochKnown(true).setEpoch(Math.max(joined.getEpoch(), one.getEpoch()));
+        }
+    }
+
+    /** {@code off} before {@code observe} before a word that this version does not know, which asks for less too. */
+    private static String stricter(String one, String other) {
+        if (one.equals(OFF) || other.equals(OFF)) {
+            return OFF;
+        }
+        return one.equals(OBSERVE) || other.equals(OBSERVE) ? OBSERVE : first(one, other);
     }
 
     private static void add(List<String> keys, String kind, String value) {

@@ -1,12 +1,21 @@
 package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.Finding;
+import dev.unhang.events.v1.JobIdentity;
+import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.RankProcess;
+import dev.unhang.events.v1.RankReport;
+import dev.unhang.events.v1.Suspect;
 import dev.unhang.healer.detect.job.RankView.Doing;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +28,7 @@ final class JobWatch {
     private static final double ARMED = 0.9;
 
     private static final long FORGOTTEN_MS = 600_000;
+    private static final int MOST_PROCESSES = 8;
 
     private final String name;
     private final int epoch;
@@ -26,6 +36,7 @@ final class JobWatch {
     private final Profile profile;
     private final Findings findings;
     private final Map<Integer, RankView> ranks = new TreeMap<>();
+    private @Nullable SortedSet<String> nodes;
     private final Phases phases;
     private final Stall stall;
     private final Slowness slowness = new Slowness();
@@ -55,8 +66,73 @@ final class JobWatch {
         return epoch;
     }
 
-    RankView rank(int number, String node) {
-        return ranks.computeIfAbsent(number, rank -> new RankView(rank, node));
+    /** Takes what a node says of one of its ranks. */
+    void heard(NodeReport report, RankReport rank, long nowMs) {
+        RankView view = ranks.get(rank.getRank());
+        if (view == null) {
+            view = new RankView(rank.getRank(), report.getNode());
+            ranks.put(rank.getRank(), view);
+            nodes = null;
+        } else if (!view.node().equals(report.getNode())) {
+            nodes = null;
+        }
+        view.heard(report, rank, nowMs);
+    }
+
+    /** All nodes on which its ranks are or were, sorted. */
+    SortedSet<String> nodes() {
+        SortedSet<String> known = nodes;
+        if (known == null) {
+            known = new TreeSet<>();
+            for (RankView rank : ranks.values()) {
+                known.add(rank.node());
+            }
+            nodes = known;
+        }
+        return known;
+    }
+
+    JobIdentity identity() {
+        return Identities.join(ranks.values());
+    }
+
+    JobSight sight() {
+        JobIdentity identity = identity();
+        int most = Math.max(world, identity.getWorld());
+        long since = ranks.size() < most ? -1 : trainsSinceMs();
+        return new JobSight(
+                name, epoch, most, ranks.size(), List.copyOf(nodes()), since >= 0, since, identity.getMode(), identity);
+    }
+
+    /** Since when all known ranks do; -1: one does not. */
+    private long trainsSinceMs() {
+        long since = -1;
+        for (RankView rank : ranks.values()) {
+            if (rank.trainsSinceMs() < 0) {
+                return -1;
+            }
+            since = Math.max(since, rank.trainsSinceMs());
+        }
+        return since;
+    }
+
+    /** Whom a repair may end: the suspects that still are, best first; without any the lowest rank that still is. */
+    private List<RankProcess> processes(List<Suspect> suspects) {
+        List<RankProcess> processes = new ArrayList<>();
+        for (Suspect suspect : suspects) {
+            RankView rank = suspect.hasRank() ? ranks.get(suspect.getRank()) : null;
+            if (rank != null && !rank.gone() && processes.size() < MOST_PROCESSES) {
+                processes.add(rank.process());
+            }
+        }
+        Iterator<RankView> lowest = ranks.values().iterator();
+        while (processes.isEmpty() && lowest.hasNext()) {
+            RankView rank = lowest.next();
+            if (!rank.gone()) {
+                processes.add(rank.process());
+            }
+        }
+        return processes;
     }
 
     @Nullable
@@ -125,7 +201,7 @@ final class JobWatch {
         if (verdict == null) {
             return;
         }
-        findings.say(verdict, roll.nodes(), stampMs, out);
+        findings.say(verdict, nodes(), identity(), processes(verdict.suspects()), stampMs, out);
         if (verdict.isWell()) {
             profile.offenders.over();
         } else if (verdict.confirmed() && !verdict.suspects().isEmpty()) {

@@ -5,6 +5,7 @@ import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.RankReport;
+import dev.unhang.events.v1.SchedulerFact;
 import dev.unhang.events.v1.Watch;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +13,9 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +50,7 @@ public final class Jobs {
     private final Map<String, JobProfile> before = new LinkedHashMap<>();
 
     private final Set<String> free = new TreeSet<>();
+    private final Scheduled scheduled = new Scheduled();
     private final AddressBook addresses = new AddressBook();
 
     /** Takes what a node reports; may end an epoch. */
@@ -65,6 +69,9 @@ public final class Jobs {
 
     private void onRank(NodeReport report, RankReport rank, long nowMs, long stampMs, List<Finding> out) {
         JobIdentity identity = rank.getJob();
+        if (scheduled.rests(identity) != null) {
+            return;
+        }
         Job job = job(identity, report.getNode(), nowMs, stampMs, out);
         JobWatch watch = job.watch;
         if (identity.getEpochKnown() && identity.getEpoch() < watch.epoch()) {
@@ -85,7 +92,7 @@ public final class Jobs {
             int epoch = identity.getEpochKnown() ? watch.epoch() : watch.epoch() + 1;
             watch = next(job, epoch, identity.getWorld(), nowMs, stampMs, out);
         }
-        watch.rank(rank.getRank(), report.getNode()).heard(report, rank, nowMs);
+        watch.heard(report, rank, nowMs);
     }
 
     private static JobWatch next(Job job, int epoch, int world, long nowMs, long stampMs, List<Finding> out) {
@@ -150,6 +157,38 @@ public final class Jobs {
     public void forget(String node) {
         addresses.forget(node);
         free.remove(node);
+    }
+
+    /** A scheduler's word on a job: one that has ended, or waits to be started anew, is judged no more. */
+    public void onFact(SchedulerFact fact, long stampMs, List<Finding> out) {
+        if (!scheduled.onFact(fact)) {
+            return;
+        }
+        for (Job job : byName.values()) {
+            String why = job.watch.ended() ? null : scheduled.rests(job.watch.identity());
+            if (why != null) {
+                job.watch.close(why, stampMs, out);
+            }
+        }
+    }
+
+    /** A job that runs, by its name as in findings. */
+    public Optional<JobSight> sight(String name) {
+        Job job = byName.get(name);
+        return job == null || job.watch.ended() || job.watch.ranks().isEmpty()
+                ? Optional.empty()
+                : Optional.of(job.watch.sight());
+    }
+
+    /** The jobs that run and have, or had at their epoch, a rank on the node; by name, sorted. */
+    public SortedSet<String> on(String node) {
+        SortedSet<String> names = new TreeSet<>();
+        for (Job job : byName.values()) {
+            if (!job.watch.ended() && job.watch.nodes().contains(node)) {
+                names.add(job.name);
+            }
+        }
+        return names;
     }
 
     /** Looks at each job; once a second of log time. */

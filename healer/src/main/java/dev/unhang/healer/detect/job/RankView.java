@@ -5,6 +5,7 @@ import dev.unhang.events.v1.NicReport;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.OperState;
 import dev.unhang.events.v1.Phase;
+import dev.unhang.events.v1.RankProcess;
 import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.Watch;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,11 @@ final class RankView {
     private RankReport report = RankReport.getDefaultInstance();
     private long atMs;
 
+    /** The first step that was heard of this process, and since when it is known to train, log time; -1: not yet. */
+    private long firstStep = -1;
+
+    private long trainsSinceMs = -1;
+
     RankView(int rank, String node) {
         this.rank = rank;
         this.node = node;
@@ -47,6 +53,43 @@ final class RankView {
         nodeReport = from;
         report = said;
         atMs = logMs;
+        if (trainsSinceMs < 0 && hasTrained(said)) {
+            trainsSinceMs = logMs;
+        }
+    }
+
+    /** Its step moved since it was first heard of; where it tells none: it has been at work for a while, and is. */
+    private boolean hasTrained(RankReport said) {
+        if (said.hasStep()) {
+            if (firstStep < 0) {
+                firstStep = said.getStep();
+            }
+            return said.getStep() > firstStep;
+        }
+        return said.getArmed()
+                && said.getActivity() == ActivityClass.ACTIVITY_CLASS_WORK
+                && said.getPhase() != Phase.PHASE_INIT
+                && said.getPhase() != Phase.PHASE_COMPILE;
+    }
+
+    /** Since when it is known to have made progress as this process, log time; -1: it has not been seen to, or is gone. */
+    long trainsSinceMs() {
+        return report.getActivity() == ActivityClass.ACTIVITY_CLASS_GONE ? -1 : trainsSinceMs;
+    }
+
+    boolean gone() {
+        return report.getActivity() == ActivityClass.ACTIVITY_CLASS_GONE;
+    }
+
+    /** As who a repair must find it. */
+    RankProcess process() {
+        return RankProcess.newBuilder()
+                .setNode(node)
+                .setBootId(nodeReport.getBootId())
+                .setPid(report.getPid())
+                .setStartTicks(report.getStartTicks())
+                .setRank(rank)
+                .build();
     }
 
     String node() {

@@ -16,9 +16,11 @@ import dev.unhang.events.v1.RdmaReading;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -32,8 +34,11 @@ final class Devices {
     private final Map<ByteString, GpuWatch> gpus = new LinkedHashMap<>();
     private final Map<String, PortWatch> ports = new LinkedHashMap<>();
     private final Map<String, ByteString> gpuByPci = new HashMap<>();
-    private final Map<String, String> nicNames = new HashMap<>();
-    private final Map<String, List<String>> nicAddresses = new HashMap<>();
+    private final Map<String, NicInventory> nics = new HashMap<>();
+
+    /** GPUs of which the inventory does not say that they never tell whether they ask for a recovery. */
+    private final Set<ByteString> askFor = new HashSet<>();
+
     private final List<GpuWatch> ofSample = new ArrayList<>();
     private final List<GpuWatch> ofSampleBefore = new ArrayList<>();
     private double idleMw = Double.NaN;
@@ -114,7 +119,7 @@ final class Devices {
     private PortWatch port(String id, String name) {
         PortWatch known = ports.get(id);
         if (known == null) {
-            known = new PortWatch(id, name.isEmpty() ? nicNames.getOrDefault(id, "") : name);
+            known = new PortWatch(id, name.isEmpty() ? nicName(id) : name);
             ports.put(id, known);
             LearnedNode learned = learnedBefore;
             if (learned != null && learned.getNicsSeenUpList().contains(id)) {
@@ -122,6 +127,11 @@ final class Devices {
             }
         }
         return known;
+    }
+
+    private String nicName(String id) {
+        NicInventory nic = nics.get(id);
+        return nic == null ? "" : nic.getName();
     }
 
     /** A GPU that no inventory has told of is not ours to blame. */
@@ -137,14 +147,16 @@ final class Devices {
 
     void onInventory(NodeInventory next) {
         gpuByPci.clear();
+        askFor.clear();
         for (GpuInventory gpu : next.getGpusList()) {
             gpuByPci.put(gpu.getPci(), gpu.getUuid());
+            if (!gpu.getUnsupportedList().contains(GpuWatch.RECOVERY_FIELD)) {
+                askFor.add(gpu.getUuid());
+            }
         }
-        nicNames.clear();
-        nicAddresses.clear();
+        nics.clear();
         for (NicInventory nic : next.getNicsList()) {
-            nicNames.put(nic.getId(), nic.getName());
-            nicAddresses.put(nic.getId(), nic.getAddressesList());
+            nics.put(nic.getId(), nic);
             PortWatch port = ports.get(nic.getId());
             if (port != null) {
                 port.named(nic.getName());
@@ -161,7 +173,7 @@ final class Devices {
         }
         for (GpuWatch gpu : gpus.values()) {
             if (gpu.mayBeSaid()) {
-                say.accept(gpu.judge(node, now));
+                say.accept(gpu.judge(node, askFor.contains(gpu.uuid), now));
             }
         }
     }
@@ -180,7 +192,7 @@ final class Devices {
 
     void report(NodeReport.Builder report, Now now) {
         gpus.values().forEach(gpu -> report.addGpus(gpu.report()));
-        ports.values().forEach(port -> report.addNics(port.report(now, nicAddresses.getOrDefault(port.id, List.of()))));
+        ports.values().forEach(port -> report.addNics(port.report(now, nics.get(port.id))));
     }
 
     void forgetCounters() {

@@ -13,6 +13,7 @@ import dev.unhang.events.v1.Suspect;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ final class GpuWatch {
 
     /** An Xid is over when the GPU has answered for so long without another, ms of node time. */
     static final long XID_HOLDS_MS = 600_000;
+
+    static final String RECOVERY_FIELD = "recovery_action";
 
     private static final String[] RECOVERY = {
         "none", "a GPU reset", "a reboot", "draining its peers", "draining and a reset", "a repair by IMEX"
@@ -51,6 +54,8 @@ final class GpuWatch {
 
     private int xid;
     private boolean xidFatal;
+    private int fatalXid;
+    private long fatalXidNodeMs;
     private String xidText = "";
     private long xidNodeMs;
 
@@ -113,6 +118,8 @@ final class GpuWatch {
         xidNodeMs = now.nodeMs();
         if (Xids.fatal(code)) {
             xidFatal = true;
+            fatalXid = code;
+            fatalXidNodeMs = now.nodeMs();
             xidText = Xids.sentence(code) + ": " + text;
         }
     }
@@ -188,7 +195,8 @@ final class GpuWatch {
         return null;
     }
 
-    Verdict judge(String node, Now now) {
+    /** @param asksKnown the driver tells whether it asks for a recovery */
+    Verdict judge(String node, boolean asksKnown, Now now) {
         String subject = "gpu:" + name;
         String trouble = trouble();
         if (trouble == null && !xidFatal) {
@@ -205,7 +213,7 @@ final class GpuWatch {
             evidence.add(xidText);
         }
         long age = Math.max(
-                badSinceNodeMs < 0 ? 0 : now.nodeMs() - badSinceNodeMs, xidFatal ? now.nodeMs() - xidNodeMs : 0);
+                badSinceNodeMs < 0 ? 0 : now.nodeMs() - badSinceNodeMs, xidFatal ? now.nodeMs() - fatalXidNodeMs : 0);
         boolean confirmed = xidFatal || age >= CONFIRM_MS;
         return new Verdict(
                 IncidentKind.GPU_FAULT,
@@ -213,7 +221,7 @@ final class GpuWatch {
                 confirmed ? Standing.CONFIRMED : Standing.SUSPECTED,
                 Severity.CRITICAL,
                 age,
-                trouble + "/" + (xidFatal ? xid : 0),
+                trouble + "/" + (xidFatal ? fatalXid : 0),
                 List.of(Suspect.newBuilder()
                         .setNode(node)
                         .setGpu(name)
@@ -221,7 +229,21 @@ final class GpuWatch {
                         .setConfidence("high")
                         .build()),
                 evidence,
-                Map.of());
+                figures(asksKnown));
+    }
+
+    private Map<String, Double> figures(boolean asksKnown) {
+        Map<String, Double> figures = new TreeMap<>();
+        boolean read = answers()
+                && last.getFaultsList().stream()
+                        .noneMatch(fault -> fault.getField().equals(RECOVERY_FIELD));
+        if (last.getRecoveryAction() > 0 || (asksKnown && read)) {
+            figures.put(RECOVERY_FIELD, (double) last.getRecoveryAction());
+        }
+        if (xidFatal) {
+            figures.put("xid", (double) fatalXid);
+        }
+        return figures;
     }
 
     /** Whether something about it deserves a sentence in the evidence against a rank that uses it; null: nothing. */

@@ -1,6 +1,7 @@
 package dev.unhang.healer.detect.node;
 
 import dev.unhang.events.v1.IncidentKind;
+import dev.unhang.events.v1.NicInventory;
 import dev.unhang.events.v1.NicReading;
 import dev.unhang.events.v1.NicReport;
 import dev.unhang.events.v1.OperState;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One port of a node, known by its PCI address: its network device and its RDMA side. It is a fault when a port that was
@@ -283,7 +285,8 @@ final class PortWatch {
         return evidence;
     }
 
-    NicReport report(Now now, List<String> addresses) {
+    /** @param inventory null: none was heard of it */
+    NicReport report(Now now, @Nullable NicInventory inventory) {
         NicReport.Builder report =
                 NicReport.newBuilder().setId(id).setName(name).setState(state).setWasUp(wasUp());
         double in = sum(rx.rate(), rdmaRx.rate());
@@ -297,8 +300,8 @@ final class PortWatch {
         if (down()) {
             report.setDownMs((int) badMs());
         }
-        if (!addresses.isEmpty()) {
-            report.addAllAddresses(addresses);
+        if (inventory != null) {
+            report.addAllAddresses(inventory.getAddressesList()).setDefaultRoute(inventory.getDefaultRoute());
         }
         return report.build();
     }
