@@ -199,7 +199,7 @@ public final class Jobs {
         while (all.hasNext()) {
             Job job = all.next();
             job.watch.look(nowMs, stampMs, free, new Hearsay(job.watch.ranks(), addresses, past, nowMs), out);
-            if (job.watch.forgotten(nowMs)) {
+            if (job.watch.forgotten(nowMs) && !scheduled.waits(job.watch.identity())) {
                 job.watch.close("nothing has been heard of it for ten minutes", stampMs, out);
                 before.put(job.name, job.profile.save(nowMs));
                 all.remove();

@@ -33,23 +33,26 @@ final class Scheduled {
     private static final Set<String> QUEUED =
             Set.of("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED");
 
-    /** What is said of an allocation that does not run: by scheduler and its id of the job. */
-    private final Map<String, String> resting = new LinkedHashMap<>();
+    /** An allocation that does not run: whether it waits to be started, and what to tell a person. */
+    private record Rest(boolean waits, String words) {}
 
-    /** True when an allocation has stopped to run by this word: {@link #rests} tells a person why. */
+    /** By scheduler and its id of the job. */
+    private final Map<String, Rest> resting = new LinkedHashMap<>();
+
+    /** True when an allocation has stopped to run by this word; {@link #rests} tells a person why. */
     boolean onFact(SchedulerFact fact) {
         if (fact.getJob().isEmpty()) {
             return false;
         }
         String key = key(fact.getScheduler(), fact.getJob());
-        String why = why(fact);
-        if (why == null) {
+        Rest rest = rest(fact);
+        if (rest == null) {
             if (!fact.getJobState().isEmpty() && !fact.getJobState().equals("UNKNOWN")) {
                 resting.remove(key);
             }
             return false;
         }
-        boolean news = resting.put(key, why) == null;
+        boolean news = resting.put(key, rest) == null;
         if (news && resting.size() > KEPT) {
             resting.remove(resting.keySet().iterator().next());
         }
@@ -59,6 +62,17 @@ final class Scheduled {
     /** Why no word of this job's processes counts, for a person; null: they count. */
     @Nullable
     String rests(JobIdentity identity) {
+        Rest rest = of(identity);
+        return rest == null ? null : rest.words;
+    }
+
+    /** It will be started again. */
+    boolean waits(JobIdentity identity) {
+        Rest rest = of(identity);
+        return rest != null && rest.waits;
+    }
+
+    private @Nullable Rest of(JobIdentity identity) {
         if (resting.isEmpty()) {
             return null;
         }
@@ -70,15 +84,15 @@ final class Scheduled {
         return identity.getK8S().isEmpty() ? null : resting.get(key("k8s", identity.getK8S()));
     }
 
-    private static @Nullable String why(SchedulerFact fact) {
+    /** Null: it runs, or nothing is known. */
+    private static @Nullable Rest rest(SchedulerFact fact) {
         // Slurm's CANCELLED may name by whom.
-        String[] words = fact.getJobState().toUpperCase(Locale.ROOT).split("[ +]", 2);
-        String state = words[0];
-        String job = fact.getScheduler() + " says of its job " + fact.getJob() + ": " + state;
+        String state = fact.getJobState().toUpperCase(Locale.ROOT).split("[ +]", 2)[0];
+        String says = fact.getScheduler() + " says of its job " + fact.getJob() + ": " + state;
         if (ENDED.contains(state)) {
-            return job + ", so it has ended";
+            return new Rest(false, says + ", so it has ended");
         }
-        return QUEUED.contains(state) ? job + ", so it waits to be started" : null;
+        return QUEUED.contains(state) ? new Rest(true, says + ", so it waits to be started") : null;
     }
 
     private static String key(String scheduler, String job) {

@@ -10,6 +10,7 @@ import dev.unhang.events.v1.GpuReading;
 import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.KernelEvent;
 import dev.unhang.events.v1.KernelKind;
+import dev.unhang.events.v1.NicInventory;
 import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeInventory;
 import dev.unhang.events.v1.NodeSample;
@@ -19,6 +20,7 @@ import dev.unhang.events.v1.ReadStatus;
 import dev.unhang.events.v1.SourceFault;
 import dev.unhang.events.v1.Standing;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -339,8 +341,58 @@ class PortsClocksAndGpusTest {
 
         assertThat(partition.findings(IncidentKind.GPU_FAULT, Standing.CONFIRMED))
                 .singleElement()
-                .satisfies(finding ->
-                        assertThat(finding.getEvidence(0)).isEqualTo("Xid 79 (GPU has fallen off the bus): NVRM: Xid"));
+                .satisfies(finding -> {
+                    assertThat(finding.getEvidence(0)).isEqualTo("Xid 79 (GPU has fallen off the bus): NVRM: Xid");
+                    assertThat(finding.getNodesList()).containsExactly("a");
+                    assertThat(finding.getFiguresMap())
+                            .containsExactlyInAnyOrderEntriesOf(Map.of("xid", 79.0, "recovery_action", 0.0));
+                });
+    }
+
+    @Test
+    void whatAGpuNeverTellsIsNoFigure() {
+        partition.seconds(3, A, gpu(ReadStatus.READ_STATUS_OK));
+        partition.feed(
+                "a",
+                NodeInventory.newBuilder()
+                        .setBootId(Partition.boot("a"))
+                        .addGpus(GpuInventory.newBuilder()
+                                .setUuid(UUID)
+                                .setPci("0000:1a:00")
+                                .addUnsupported("recovery_action"))
+                        .build());
+        partition.feed("a", xid(1, 79));
+        partition.seconds(1, A, gpu(ReadStatus.READ_STATUS_OK));
+
+        assertThat(partition.findings(IncidentKind.GPU_FAULT, Standing.CONFIRMED))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.getFiguresMap()).containsOnlyKeys("xid"));
+    }
+
+    @Test
+    void whichPortBearsTheDefaultRouteStandsInTheReportOnceTheInventoryToldIt() {
+        partition.seconds(2, A, sample -> sample.addNics(Partition.nic(OperState.OPER_STATE_UP)));
+        assertThat(partition.reports())
+                .isNotEmpty()
+                .last()
+                .satisfies(report ->
+                        assertThat(report.getNics(0).hasDefaultRoute()).isFalse());
+        partition.feed(
+                "a",
+                NodeInventory.newBuilder()
+                        .setBootId(Partition.boot("a"))
+                        .setHash(UUID)
+                        .addNics(NicInventory.newBuilder()
+                                .setId("0000:5c:00.0/0")
+                                .setName("eth1")
+                                .setDefaultRoute(true))
+                        .build());
+        partition.seconds(12, A, sample -> sample.addNics(Partition.nic(OperState.OPER_STATE_UP)));
+
+        assertThat(partition.reports())
+                .last()
+                .satisfies(report ->
+                        assertThat(report.getNics(0).getDefaultRoute()).isTrue());
     }
 
     private NodeEvent xid(long seq, int code) {
