@@ -58,16 +58,19 @@ CONF
       >>"$slurm/slurm.conf"
   done
   echo "PartitionName=train Nodes=ALL Default=YES MaxTime=INFINITE State=UP" >>"$slurm/slurm.conf"
+  # No cgroups are used, and those of version 2 would have to be mounted in each namespace.
+  echo "CgroupPlugin=cgroup/v1" >"$slurm/cgroup.conf"
   export SLURM_CONF=$slurm/slurm.conf
 }
-# Munge refuses a folder that others cannot pass through unless it is forced; here nobody else shall.
+# Each is a child of who calls it in the background. Munge refuses a folder that others cannot pass through unless it is
+# forced; here nobody else shall.
 slurm_munge() {
-  munged --force --num-threads=2 --key-file="$slurm/munge/key" --socket="$slurm/munge/socket" \
-    --pid-file="$slurm/munge/pid" --log-file="$slurm/munge/log" --seed-file="$slurm/munge/seed" 2>"$slurm/log/munged.log"
+  exec munged --foreground --force --num-threads=2 --key-file="$slurm/munge/key" --socket="$slurm/munge/socket" \
+    --pid-file="$slurm/munge/pid" --log-file="$slurm/munge/log" --seed-file="$slurm/munge/seed" \
+    >"$slurm/log/munged.log" 2>&1 </dev/null
 }
-# Both stay children of who calls, so that they can be waited for and killed; a job's processes are slurmd's.
-slurm_controller() { slurmctld -D -f "$slurm/slurm.conf" >>"$slurm/log/slurmctld.log" 2>&1 </dev/null; }
-slurm_node() { slurmd -D -N "$1" -f "$slurm/slurm.conf" >>"$slurm/log/slurmd-$1.log" 2>&1 </dev/null; }
+slurm_controller() { exec slurmctld -D -f "$slurm/slurm.conf" >>"$slurm/log/slurmctld.log" 2>&1 </dev/null; }
+slurm_node() { exec slurmd -D -N "$1" -f "$slurm/slurm.conf" >>"$slurm/log/slurmd-$1.log" 2>&1 </dev/null; }
 
 slurm_up() { # slurm_up COUNT SECONDS: waits until so many nodes are idle
   local end=$((SECONDS + $2))
@@ -79,17 +82,18 @@ slurm_up() { # slurm_up COUNT SECONDS: waits until so many nodes are idle
 # Ends all that runs out of the folder: jobs too, which outlive their slurmd.
 slurm_down() {
   [ -n "${slurm:-}" ] || return 0
-  local pid signal
-  for signal in TERM KILL; do
-    for pid in $(slurm_processes); do kill "-$signal" "$pid" 2>/dev/null || true; done
-    [ $signal = KILL ] || sleep 0.5
-  done
-  [ ! -r "$slurm/munge/pid" ] || kill "$(cat "$slurm/munge/pid")" 2>/dev/null || true
+  local end pids
+  mapfile -t pids < <(slurm_processes)
+  [ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null || true
+  end=$((SECONDS + 3))
+  while [ -n "$(slurm_processes)" ] && [ $SECONDS -lt $end ]; do sleep 0.1; done
+  mapfile -t pids < <(slurm_processes)
+  [ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 # Whoever has our configuration in the environment or on the command line, the processes of jobs included.
 slurm_processes() {
   {
     grep -lzxF "SLURM_CONF=$slurm/slurm.conf" /proc/[0-9]*/environ
-    grep -lzxF "$slurm/slurm.conf" /proc/[0-9]*/cmdline
+    grep -lzxF -e "$slurm/slurm.conf" -e "--key-file=$slurm/munge/key" /proc/[0-9]*/cmdline
   } 2>/dev/null | cut -d/ -f3 | sort -u
 }

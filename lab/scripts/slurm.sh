@@ -15,9 +15,14 @@ free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1
 nodes=()
 for ((n = 1; n <= $2; n++)); do nodes+=("node-$n=127.0.0.1:$(free_port)"); done
 slurm_write "$1" 127.0.0.1 "$(free_port)" "${nodes[@]}"
-slurm_munge
-slurm_controller &
-for ((n = 1; n <= $2; n++)); do slurm_node "node-$n" & done
+later() { # later FUNCTION...: in the background; bash shall not tell of its end
+  "$@" &
+  disown
+}
+later slurm_munge
+until [ -S "$slurm/munge/socket" ]; do sleep 0.1; done
+later slurm_controller
+for ((n = 1; n <= $2; n++)); do later slurm_node "node-$n"; done
 slurm_up "$2" 30
 echo ready
 while read -r word; do
@@ -27,7 +32,7 @@ while read -r word; do
       while kill -0 "$(cat "$slurm/slurmctld.pid" 2>/dev/null)" 2>/dev/null; do sleep 0.1; done
       ;;
     start-controller)
-      slurm_controller &
+      later slurm_controller
       until scontrol ping 2>/dev/null | grep -q 'is UP'; do sleep 0.1; done
       ;;
     *) echo "slurm.sh: unknown word '$word'" >&2; exit 2 ;;

@@ -77,6 +77,7 @@ final class InboxWriter implements Inbox, AutoCloseable {
                 topic,
                 0,
                 null,
+                null,
                 message.toByteArray(),
                 Codec.headers(message, id, "/healers/" + healer, clock.instant()));
         String type = message.getDescriptorForType().getName();
