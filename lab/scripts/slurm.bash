@@ -44,7 +44,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
-SchedulerParameters=sched_min_interval=200000,batch_sched_delay=1
+SchedulerParameters=sched_interval=1,bf_interval=1,sched_min_interval=200000,batch_sched_delay=1
 KillWait=3
 CompleteWait=0
 MinJobAge=300
