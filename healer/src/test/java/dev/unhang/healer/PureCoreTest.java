@@ -20,13 +20,17 @@ class PureCoreTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("dev.unhang.healer");
 
+    /** What an actuator decides by itself is simulated by seed, thousands at once. */
+    private static final String PROTOCOL = "dev.unhang.healer.actuator.protocol..";
+
     private static final String[] CORE = {
         "dev.unhang.healer.detect..",
         "dev.unhang.healer.incident..",
         "dev.unhang.healer.command..",
         "dev.unhang.healer.policy..",
         "dev.unhang.healer.guard..",
-        "dev.unhang.healer.decide.."
+        "dev.unhang.healer.decide..",
+        PROTOCOL
     };
 
     @Test
@@ -89,6 +93,38 @@ class PureCoreTest {
                 .orShould()
                 .dependOnClassesThat()
                 .areAssignableTo(Clock.class)
+                .check(HEALER);
+    }
+
+    @Test
+    void theCoreKnowsNothingOfActuators() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(CORE)
+                .and()
+                .resideOutsideOfPackage(PROTOCOL)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.unhang.healer.actuator..")
+                .check(HEALER);
+    }
+
+    @Test
+    void theProtocolOfAnActuatorKnowsRecordsAndCommandsAlone() {
+        classes()
+                .that()
+                .resideInAPackage(PROTOCOL)
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(
+                        "java.lang..",
+                        "java.security..",
+                        "java.util..",
+                        "dev.unhang.events.v1..",
+                        "com.google.protobuf..",
+                        "org.jspecify..",
+                        "dev.unhang.healer.command..",
+                        PROTOCOL)
                 .check(HEALER);
     }
 
