@@ -26,10 +26,42 @@ public final class LifeCycle {
      * What the step needs to know of the world beside the incident.
      *
      * @param covered whether each partition that the incident's nodes are in is covered
-     * @param ask whether the guards are to be asked again where they were asked before
-     * @param answers asks them; the first refusal is the one that is named
+     * @param well whether its signal is well; after a repair that also says that what was repaired is back
+     * @param over whether its subject is no more, so that it cannot be unwell again
+     * @param wellMs how long the signal must be well
+     * @param ask whether what was ruled before is to be ruled again
+     * @param ruling what is to be done about it now
+     * @param proof after an action: whether it has helped
      */
-    public record World(boolean covered, boolean ask, Supplier<List<GuardAnswer>> answers) {}
+    public record World(
+            boolean covered,
+            boolean well,
+            boolean over,
+            long wellMs,
+            boolean ask,
+            Supplier<Ruling> ruling,
+            Supplier<Proof> proof) {}
+
+    /**
+     * What an action came to.
+     *
+     * @param sentence why it has not helped
+     * @param nextRung whether the same step is not to be tried again
+     */
+    public record Proof(Outcome outcome, String sentence, boolean nextRung) {
+
+        /** In one word. */
+        public enum Outcome {
+            /** Not decided yet. */
+            OPEN,
+            /** It did not help, or was never begun: go on with the ladder. */
+            FAILED,
+            /** What it was about is gone, so that no step can help any more: a person must look. */
+            LOST
+        }
+
+        public static final Proof STILL_OPEN = new Proof(Outcome.OPEN, "", false);
+    }
 
     /** A new incident, in the state suspected whatever the finding says: it is confirmed by a step of its own. */
     public static Step open(Finding finding, Moment now) {
@@ -66,21 +98,25 @@ public final class LifeCycle {
         if (!Transitions.open(incident.getState())) {
             return Optional.empty();
         }
-        boolean well = incident.getFinding().getStanding() == Standing.WELL;
         if (incident.getState() == IncidentState.INCIDENT_SUSPECTED) {
-            return suspected(incident, now, world, well);
+            return suspected(incident, now, world);
         }
-        Optional<Step> ending = towardsWell(incident, now, well && world.covered());
+        Optional<Step> ending = towardsWell(incident, now, world);
         if (ending.isPresent() || !world.covered()) {
             return ending;
         }
         return switch (incident.getState()) {
-            case INCIDENT_CONFIRMED ->
-                Optional.of(asked(incident, now, world.answers().get()));
-            case INCIDENT_HELD ->
-                world.ask() ? askedAgain(incident, now, world.answers().get()) : Optional.empty();
+            case INCIDENT_CONFIRMED -> ruled(incident, now, world.ruling().get());
+            case INCIDENT_HELD, INCIDENT_AWAITING_APPROVAL ->
+                world.ask() ? ruled(incident, now, world.ruling().get()) : Optional.empty();
+            case INCIDENT_VERIFYING -> verified(incident, now, world.proof().get());
             default -> Optional.empty();
         };
+    }
+
+    /** Its command has ended. */
+    public static Incident.Builder ended(Incident incident, Moment now) {
+        return to(incident, IncidentState.INCIDENT_VERIFYING, now).setRungLogMs(now.logMs());
     }
 
     /** Ends the incident because a person said so. The caller has checked that this is legal now. */
@@ -93,11 +129,11 @@ public final class LifeCycle {
         return Step.of(close(incident, IncidentState.INCIDENT_DISMISSED, sentence, now), sentence);
     }
 
-    private static Optional<Step> suspected(Incident incident, Moment now, World world, boolean well) {
+    private static Optional<Step> suspected(Incident incident, Moment now, World world) {
         if (!world.covered()) {
             return Optional.empty();
         }
-        if (well) {
+        if (world.well()) {
             String sentence = "it went away before it was confirmed";
             return Optional.of(Step.of(close(incident, IncidentState.INCIDENT_DISMISSED, sentence, now), sentence));
         }
@@ -111,8 +147,8 @@ public final class LifeCycle {
                 Kinds.name(kind) + " confirmed on " + incident.getSubject()));
     }
 
-    private static Optional<Step> towardsWell(Incident incident, Moment now, boolean wellAndCovered) {
-        if (!wellAndCovered) {
+    private static Optional<Step> towardsWell(Incident incident, Moment now, World world) {
+        if (!world.well() || !world.covered()) {
             return incident.hasWellSinceLogMs()
                     ? Optional.of(
                             Step.of(incident.toBuilder().clearWellSinceLogMs(), "not well any more, or not covered"))
@@ -121,47 +157,80 @@ public final class LifeCycle {
         if (!incident.hasWellSinceLogMs()) {
             return Optional.of(Step.of(
                     incident.toBuilder().setWellSinceLogMs(now.logMs()),
-                    incident.getFinding().getOver()
+                    world.over()
                             ? "well and covered"
-                            : "well and covered since now; resolved when that holds for " + WELL_MS / 1000 + " s"));
+                            : "well and covered since now; resolved when that holds for " + world.wellMs() / 1000
+                                    + " s"));
         }
-        boolean over = incident.getFinding().getOver();
         if (!Transitions.endsWhenWell(incident.getState())
-                || (!over && now.logMs() - incident.getWellSinceLogMs() < WELL_MS)) {
+                || (!world.over() && now.logMs() - incident.getWellSinceLogMs() < world.wellMs())) {
             return Optional.empty();
         }
-        String sentence =
-                over ? incident.getSubject() + " is no more" : "its signal has been well for " + WELL_MS / 1000 + " s";
+        String sentence = world.over()
+                ? incident.getSubject() + " is no more"
+                : "its signal has been well for " + world.wellMs() / 1000 + " s";
         return Optional.of(Step.of(close(incident, IncidentState.INCIDENT_RESOLVED, sentence, now), sentence));
     }
 
-    private static Step asked(Incident incident, Moment now, List<GuardAnswer> answers) {
-        String reason = refusal(answers);
-        Incident next = to(incident, IncidentState.INCIDENT_HELD, now)
-                .setHeldReason(reason)
-                .setHeldAskedLogMs(now.logMs())
-                .build();
-        return new Step(next, "held: " + reason, answers);
-    }
-
-    private static Optional<Step> askedAgain(Incident incident, Moment now, List<GuardAnswer> answers) {
-        String reason = refusal(answers);
-        if (reason.equals(incident.getHeldReason())) {
+    private static Optional<Step> ruled(Incident incident, Moment now, Ruling ruling) {
+        if (incident.getFinding().getStanding() != Standing.CONFIRMED && ruling.verdict() != Ruling.Verdict.HOLD) {
             return Optional.empty();
         }
-        Incident next = incident.toBuilder()
-                .setHeldReason(reason)
-                .setHeldAskedLogMs(now.logMs())
-                .build();
-        return Optional.of(new Step(next, "held: " + reason, answers));
+        IncidentState state =
+                switch (ruling.verdict()) {
+                    case HOLD -> IncidentState.INCIDENT_HELD;
+                    case AWAIT -> IncidentState.INCIDENT_AWAITING_APPROVAL;
+                    case ACT -> IncidentState.INCIDENT_ACTING;
+                    case ESCALATE -> IncidentState.INCIDENT_ESCALATED;
+                };
+        if (state == incident.getState()
+                && ruling.rung() == incident.getRung()
+                && (state == IncidentState.INCIDENT_AWAITING_APPROVAL
+                        || ruling.sentence().equals(incident.getHeldReason()))) {
+            return Optional.empty();
+        }
+        Incident.Builder next = (state == incident.getState() ? incident.toBuilder() : to(incident, state, now))
+                .setPlaybook(ruling.playbook())
+                .setRung(ruling.rung())
+                .setRungAttempts(ruling.rungAttempts());
+        if (ruling.approval() == null) {
+            next.clearApproval();
+        } else {
+            next.setApproval(ruling.approval());
+        }
+        String sentence;
+        switch (ruling.verdict()) {
+            case HOLD -> {
+                next.setHeldReason(ruling.sentence()).setHeldAskedLogMs(now.logMs());
+                sentence = "held: " + ruling.sentence();
+            }
+            case AWAIT -> sentence = "waits for a person's yes: " + ruling.sentence();
+            case ESCALATE -> {
+                next.setCalledPerson(true);
+                sentence = "a person is called: " + ruling.sentence();
+            }
+            default -> {
+                next.setRungAttempts(ruling.rungAttempts() + 1).clearWellSinceLogMs();
+                sentence = "offered: " + ruling.sentence();
+            }
+        }
+        return Optional.of(new Step(next.build(), sentence, ruling.answers()));
     }
 
-    private static String refusal(List<GuardAnswer> answers) {
-        return answers.stream()
-                .filter(answer -> !answer.getAllowed())
-                .findFirst()
-                .map(GuardAnswer::getReason)
-                .orElseThrow(() -> new IllegalStateException("no guard refused, and this build has no actions"));
+    private static Optional<Step> verified(Incident incident, Moment now, Proof proof) {
+        if (proof.outcome() == Proof.Outcome.OPEN) {
+            return Optional.empty();
+        }
+        if (proof.outcome() == Proof.Outcome.LOST) {
+            return Optional.of(Step.of(
+                    to(incident, IncidentState.INCIDENT_ESCALATED, now).setCalledPerson(true),
+                    "a person is called: " + proof.sentence()));
+        }
+        Incident.Builder next = to(incident, IncidentState.INCIDENT_CONFIRMED, now);
+        if (proof.nextRung()) {
+            next.setRung(incident.getRung() + 1).setRungAttempts(0).clearApproval();
+        }
+        return Optional.of(Step.of(next, proof.sentence()));
     }
 
     private static Incident.Builder close(Incident incident, IncidentState end, String sentence, Moment now) {

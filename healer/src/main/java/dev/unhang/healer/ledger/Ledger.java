@@ -1,11 +1,17 @@
-package dev.unhang.healer.decide;
+package dev.unhang.healer.ledger;
 
+import dev.unhang.events.v1.Actuator;
+import dev.unhang.events.v1.BreakerState;
+import dev.unhang.events.v1.Command;
 import dev.unhang.events.v1.Finding;
+import dev.unhang.events.v1.FleetState;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentState;
+import dev.unhang.events.v1.JobState;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.NodeState;
 import dev.unhang.events.v1.PauseSwitch;
+import dev.unhang.events.v1.Silence;
 import dev.unhang.events.v1.StateChange;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.incident.Kinds;
@@ -30,7 +36,12 @@ public final class Ledger {
     public static final String PAUSE = "switch/pause";
     private static final String INCIDENT = "incident/";
     private static final String NODE = "node/";
-    static final String JOB = "job/";
+    public static final String JOB = "job/";
+    public static final String FLEET = "fleet";
+    private static final String COMMAND = "command/";
+    private static final String ACTUATOR = "actuator/";
+    private static final String BREAKER = "breaker/";
+    private static final String SILENCE = "silence/";
 
     private final Map<String, StateValue> values = new HashMap<>();
     private final TreeMap<String, Incident> open = new TreeMap<>();
@@ -39,6 +50,11 @@ public final class Ledger {
     private final Map<String, String> muted = new HashMap<>();
     private final Map<String, NodeState> nodes = new HashMap<>();
     private final TreeMap<Integer, Integer> nodesByPartition = new TreeMap<>();
+    private final TreeMap<String, Command> commands = new TreeMap<>();
+    private final TreeMap<String, Command> unreleased = new TreeMap<>();
+    private final TreeMap<String, Silence> silences = new TreeMap<>();
+    private final TreeMap<String, NodeState> drainedByUs = new TreeMap<>();
+    private final Map<String, Integer> nodesByLabel = new HashMap<>();
 
     public static String incidentKey(String id) {
         return INCIDENT + id;
@@ -50,6 +66,22 @@ public final class Ledger {
 
     public static String nodeKey(String node) {
         return NODE + node;
+    }
+
+    public static String commandKey(String id) {
+        return COMMAND + id;
+    }
+
+    public static String actuatorKey(String node) {
+        return ACTUATOR + node;
+    }
+
+    public static String breakerKey(String name) {
+        return BREAKER + name;
+    }
+
+    public static String silenceKey(String id) {
+        return SILENCE + id;
     }
 
     /** Applies one line of the journal: each value is put as it is, an absent one is forgotten. */
@@ -69,6 +101,13 @@ public final class Ledger {
             index(before == null ? null : before.getIncident(), value == null ? null : value.getIncident());
         } else if (key.startsWith(NODE)) {
             index(key, before == null ? null : before.getNode(), value == null ? null : value.getNode());
+        } else if (key.startsWith(COMMAND)) {
+            index(key.substring(COMMAND.length()), value == null ? null : value.getCommand());
+        } else if (key.startsWith(SILENCE)) {
+            silences.remove(key);
+            if (value != null) {
+                silences.put(key, value.getSilence());
+            }
         }
     }
 
@@ -133,8 +172,79 @@ public final class Ledger {
         return value == null ? PauseSwitch.getDefaultInstance() : value.getPause();
     }
 
+    public @Nullable Command command(String id) {
+        return commands.get(id);
+    }
+
+    /** All commands that are kept, by id. */
+    public Collection<Command> commands() {
+        return Collections.unmodifiableCollection(commands.values());
+    }
+
+    /** Commands that still hold their nodes, by id: what was offered or granted, what is being verified, what timed out. */
+    public Collection<Command> unreleasedCommands() {
+        return Collections.unmodifiableCollection(unreleased.values());
+    }
+
+    /** Nodes that a scheduler holds drained because of us, by name. */
+    public Collection<NodeState> drainedByUs() {
+        return Collections.unmodifiableCollection(drainedByUs.values());
+    }
+
+    /** How many nodes that are not forgotten bear this label. */
+    public int nodesWith(String label, String value) {
+        return nodesByLabel.getOrDefault(label + '=' + value, 0);
+    }
+
+    /** Who can act on a node, or null when nobody has said that he can. */
+    public @Nullable Actuator actuator(String node) {
+        StateValue value = values.get(actuatorKey(node));
+        return value == null ? null : value.getActuator();
+    }
+
+    public JobState job(String name) {
+        StateValue value = values.get(jobKey(name));
+        return value == null ? JobState.newBuilder().setJob(name).build() : value.getJob();
+    }
+
+    public BreakerState breaker(String name) {
+        StateValue value = values.get(breakerKey(name));
+        return value == null ? BreakerState.newBuilder().setName(name).build() : value.getBreaker();
+    }
+
+    public Collection<Silence> silences() {
+        return Collections.unmodifiableCollection(silences.values());
+    }
+
+    public FleetState fleet() {
+        StateValue value = values.get(FLEET);
+        return value == null ? FleetState.getDefaultInstance() : value.getFleet();
+    }
+
+    /** The day of log time, as the key of a count. */
+    public static String day(long logMs) {
+        return "day-" + logMs / (24 * 3_600_000L);
+    }
+
+    /** The most nodes that were known in the last day of log time. */
+    public int mostNodes(long logMs) {
+        long hour = logMs / 3_600_000L;
+        int most = nodesKnown();
+        for (Map.Entry<Long, Integer> each : fleet().getMostNodesByHourMap().entrySet()) {
+            if (hour - each.getKey() < 24) {
+                most = Math.max(most, each.getValue());
+            }
+        }
+        return most;
+    }
+
+    /** How many nodes are known and not forgotten. */
+    public int nodesKnown() {
+        return nodesByPartition.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
     /** Under which a voice is known: what it speaks of, and who speaks. */
-    static String voiceKey(Finding voice) {
+    public static String voiceKey(Finding voice) {
         return Kinds.name(voice.getKind())
                 + ' '
                 + voice.getSubject()
@@ -167,11 +277,26 @@ public final class Ledger {
         }
     }
 
+    private void index(String id, @Nullable Command after) {
+        commands.remove(id);
+        unreleased.remove(id);
+        if (after != null) {
+            commands.put(id, after);
+            if (!after.getReleased()) {
+                unreleased.put(id, after);
+            }
+        }
+    }
+
     private void index(String key, @Nullable NodeState before, @Nullable NodeState after) {
         String name = key.substring(NODE.length());
         if (before != null && !before.getForgotten()) {
             nodesByPartition.computeIfPresent(before.getPartition(), (p, count) -> count > 1 ? count - 1 : null);
+            before.getLabelsMap()
+                    .forEach((label, value) -> nodesByLabel.computeIfPresent(
+                            label + '=' + value, (name, count) -> count > 1 ? count - 1 : null));
         }
+        drainedByUs.remove(name);
         if (after == null) {
             nodes.remove(name);
             return;
@@ -179,6 +304,10 @@ public final class Ledger {
         nodes.put(name, after);
         if (!after.getForgotten()) {
             nodesByPartition.merge(after.getPartition(), 1, Integer::sum);
+            after.getLabelsMap().forEach((label, value) -> nodesByLabel.merge(label + '=' + value, 1, Integer::sum));
+        }
+        if (!after.getScheduler().getOurs().isEmpty()) {
+            drainedByUs.put(name, after);
         }
     }
 }
