@@ -20,8 +20,15 @@ public final class Daemon implements AutoCloseable {
 
     /** Starts with what Main gives: the wall clock and a monotonic clock of nanoseconds. */
     public static Daemon start(HealerConfig config, IntakeMetrics metrics, Clock clock, LongSupplier nanos) {
-        return new Daemon(
-                Intake.start(config.brokers(), config.id(), config.judges(), config.decides(), metrics, clock, nanos));
+        return new Daemon(Intake.start(
+                config.brokers(),
+                config.id(),
+                config.judges(),
+                config.decides(),
+                config.orders(),
+                metrics,
+                clock,
+                nanos));
     }
 
     /** Why this healer does not work, or empty: for {@code /readyz} and people. */

@@ -1,9 +1,19 @@
 package dev.unhang.healer;
 
+import dev.unhang.healer.command.GrantSeal;
 import dev.unhang.healer.intake.Brokers;
+import dev.unhang.healer.intake.Orders;
+import dev.unhang.healer.journal.Seal;
+import dev.unhang.healer.policy.BadPlaybooksException;
+import dev.unhang.healer.policy.PlaybookText;
+import dev.unhang.healer.policy.Policy;
 import dev.unhang.settings.BadSettingsException;
 import dev.unhang.settings.Kafka;
 import dev.unhang.settings.Settings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 
 /**
  * The healer's settings, as read from one YAML file. Every mistake is told at once, with its line.
@@ -12,8 +22,14 @@ import dev.unhang.settings.Settings;
  * @param brokers where Kafka is
  * @param judges whether this healer takes telemetry partitions
  * @param decides whether it stands by as a decider
+ * @param orders what it may do, and the key to sign that with
  */
-public record HealerConfig(String id, Brokers brokers, boolean judges, boolean decides) {
+public record HealerConfig(String id, Brokers brokers, boolean judges, boolean decides, Orders orders) {
+
+    /** One that only watches. */
+    public HealerConfig(String id, Brokers brokers, boolean judges, boolean decides) {
+        this(id, brokers, judges, decides, Orders.NONE);
+    }
 
     /**
      * Asks for the healer's own keys. The caller asks for those of HTTP too and then calls {@link Settings#finish}.
@@ -37,7 +53,51 @@ public record HealerConfig(String id, Brokers brokers, boolean judges, boolean d
                 settings.flag(
                         "roles.decider",
                         true,
-                        "Whether this healer may decide. One of those that may does; the others stand by."));
+                        "Whether this healer may decide. One of those that may does; the others stand by."),
+                orders(settings));
+    }
+
+    private static Orders orders(Settings settings) {
+        String playbooks = settings.optionalText(
+                "policy.playbooks-file",
+                "YAML file with playbooks, modes and limits of your own; see `unhang playbooks explain`. Without it"
+                        + " nothing is ever done: what is shipped only observes. All healers need the same.");
+        String key = settings.optionalText(
+                "policy.grant-key-file",
+                "PEM file with the Ed25519 private key that grants are signed with, as `openssl genpkey -algorithm"
+                        + " ed25519` writes it. Needed once a playbook is in mode approve or enforce.");
+        String keyId = settings.text(
+                "policy.grant-key-id", "healer", "Name under which actuators trust the public part of that key.");
+        Policy policy = PlaybookText.shipped();
+        if (playbooks != null) {
+            try {
+                policy = PlaybookText.read(playbooks, Files.readString(Path.of(playbooks)), policy);
+            } catch (IOException | InvalidPathException e) {
+                settings.mistake("policy.playbooks-file", "cannot read the playbooks: " + e);
+            } catch (BadPlaybooksException e) {
+                e.mistakes().forEach(mistake -> settings.mistake("policy.playbooks-file", mistake));
+            }
+        }
+        Seal seal = null;
+        if (key != null) {
+            try {
+                seal = new Seal(GrantSeal.privateKey(Files.readString(Path.of(key))), keyId);
+            } catch (IOException | InvalidPathException e) {
+                settings.mistake("policy.grant-key-file", "cannot read the key: " + e);
+            } catch (GrantSeal.BadSealException e) {
+                settings.mistake("policy.grant-key-file", key + ": " + e.getMessage());
+            }
+        }
+        if (seal == null && policy.acts()) {
+            if (key == null) {
+                settings.mistake(
+                        "policy.grant-key-file",
+                        "policy.grant-key-file is missing: a playbook is in mode approve or enforce, and no actuator"
+                                + " believes a grant that is not signed");
+            }
+            return new Orders(PlaybookText.shipped(), null);
+        }
+        return new Orders(policy, seal);
     }
 
     /** The same, with no other keys allowed. */

@@ -27,13 +27,14 @@ final class Aims {
             case RESTART_RANKS -> restart(rung, finding);
             case RELAUNCH_UNIT -> relaunch(rung, finding);
             case KILL_LEAKED -> leaked(rung, finding);
-            case RESTART_PERSISTENCED, STEP_CLOCK ->
-                culprit(finding).map(node -> onNode(rung, node, Map.of()));
+            case RESTART_PERSISTENCED, STEP_CLOCK -> culprit(finding).map(node -> onNode(rung, node, Map.of()));
             case RESET_GPU ->
                 finding.getSubject().startsWith("gpu:")
                         ? culprit(finding)
                                 .map(node -> onNode(
-                                        rung, node, Map.of("gpu", finding.getSubject().substring("gpu:".length()))))
+                                        rung,
+                                        node,
+                                        Map.of("gpu", finding.getSubject().substring("gpu:".length()))))
                         : Optional.empty();
             case BOUNCE_NIC -> bounce(rung, finding);
             case DRAIN ->
@@ -51,8 +52,7 @@ final class Aims {
 
     /** Gives back a node that was drained with this reason. */
     static Aim undrain(String node, String reason) {
-        return new Aim(
-                Action.UNDRAIN, Action.AT_SCHEDULER, Set.of(node), "", Map.of("node", node, "reason", reason));
+        return new Aim(Action.UNDRAIN, Action.AT_SCHEDULER, Set.of(node), "", Map.of("node", node, "reason", reason));
     }
 
     static String drainReason(Incident incident) {
@@ -71,7 +71,8 @@ final class Aims {
         if (subject.startsWith("gpu:") && finding.getNodesCount() == 1) {
             return Optional.of(finding.getNodes(0));
         }
-        return finding.getSuspectsCount() == 0 || finding.getSuspects(0).getNode().isEmpty()
+        return finding.getSuspectsCount() == 0
+                        || finding.getSuspects(0).getNode().isEmpty()
                 ? Optional.empty()
                 : Optional.of(finding.getSuspects(0).getNode());
     }
@@ -107,8 +108,7 @@ final class Aims {
         return finding.getJob().isEmpty()
                 ? Optional.empty()
                 : culprit(finding)
-                        .map(node -> new Aim(
-                                rung.action(), node, Kinds.nodes(finding), finding.getJob(), parameters));
+                        .map(node -> new Aim(rung.action(), node, Kinds.nodes(finding), finding.getJob(), parameters));
     }
 
     private static Optional<Aim> leaked(Rung rung, Finding finding) {
@@ -119,11 +119,7 @@ final class Aims {
         return Optional.of(onNode(
                 rung,
                 node,
-                Map.of(
-                        "gpu",
-                        finding.getSubject().substring("gpu:".length()),
-                        "processes",
-                        processes(finding, node))));
+                Map.of("gpu", finding.getSubject().substring("gpu:".length()), "processes", processes(finding, node))));
     }
 
     private static Optional<Aim> bounce(Rung rung, Finding finding) {

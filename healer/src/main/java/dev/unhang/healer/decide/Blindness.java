@@ -6,6 +6,7 @@ import dev.unhang.events.v1.Origin;
 import dev.unhang.events.v1.Severity;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.healer.incident.Kinds;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.Optional;
 
 /**

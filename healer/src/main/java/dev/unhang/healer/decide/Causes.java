@@ -3,6 +3,7 @@ package dev.unhang.healer.decide;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.Suspect;
 import dev.unhang.healer.incident.Kinds;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.Optional;
 import java.util.Set;
 

@@ -4,11 +4,16 @@ import com.google.protobuf.Message;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.JournalEntry;
+import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.OperatorDecision;
 import dev.unhang.events.v1.Position;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.detect.LogTime;
 import dev.unhang.healer.detect.fleet.FleetDetector;
+import dev.unhang.healer.guard.Sightings;
 import dev.unhang.healer.incident.Moment;
+import dev.unhang.healer.ledger.Ledger;
+import dev.unhang.healer.policy.Policy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +31,7 @@ public final class InboxCore {
     private static final long LEARNED_EVERY_MS = 60_000;
 
     private final FleetDetector fleet = new FleetDetector();
+    private final Sightings sightings = new Sightings();
     private final Ledger ledger = new Ledger();
     private final Decider decider;
     private final Rewind rewind;
@@ -37,9 +43,19 @@ public final class InboxCore {
     private boolean live;
     private long nextOffset;
 
-    /** Begins with an empty state, as a replay does. */
+    /** Begins with an empty state and acts on nothing. */
     public InboxCore() {
-        this(Map.of(), Position.getDefaultInstance(), 1, "replay");
+        this(Policy.NONE);
+    }
+
+    /** Begins with an empty state. */
+    public InboxCore(Policy policy) {
+        this(Map.of(), Position.getDefaultInstance(), 1, "replay", policy, Rulings.Executors.KNOWN);
+    }
+
+    /** Begins with an empty state, and tells what it would have offered were there somebody to run each action. */
+    public static InboxCore rehearsal(Policy policy) {
+        return new InboxCore(Map.of(), Position.getDefaultInstance(), 1, "replay", policy, Rulings.Executors.ASSUMED);
     }
 
     /**
@@ -47,20 +63,29 @@ public final class InboxCore {
      *
      * @param state what {@code unhang.state} holds, its position included
      * @param healer id of this healer
+     * @param policy what is wanted; it is no part of the state
      */
-    public static InboxCore resume(Map<String, StateValue> state, String healer) {
+    public static InboxCore resume(Map<String, StateValue> state, String healer, Policy policy) {
         StateValue position = state.get(Ledger.POSITION);
         Position start = position == null ? Position.getDefaultInstance() : position.getPosition();
-        return new InboxCore(state, start, start.getEpoch() + 1, healer);
+        return new InboxCore(state, start, start.getEpoch() + 1, healer, policy, Rulings.Executors.KNOWN);
     }
 
-    private InboxCore(Map<String, StateValue> state, Position start, long epoch, String healer) {
+    private InboxCore(
+            Map<String, StateValue> state,
+            Position start,
+            long epoch,
+            String healer,
+            Policy policy,
+            Rulings.Executors executors) {
         state.forEach(ledger::put);
         state.forEach(this::restore);
         this.start = start;
         this.epoch = epoch;
         this.healer = healer;
-        this.decider = new Decider(ledger, start, epoch);
+        Jobs jobs = new Jobs(fleet);
+        Rulings rulings = new Rulings(policy, ledger, sightings, jobs, executors);
+        this.decider = new Decider(ledger, start, epoch, sightings, rulings, jobs);
         this.rewind = new Rewind(start);
         this.live = start.getInboxOffset() == 0;
         this.recollection = live ? Recollection.none() : new Recollection(start.getLogTimeMs());
@@ -146,6 +171,12 @@ public final class InboxCore {
     }
 
     private List<Finding> judge(@Nullable Message message, long nowMs, long stampMs) {
+        if (message instanceof NodeReport report) {
+            sightings.onReport(report, nowMs);
+        } else if (message instanceof OperatorDecision decision
+                && decision.getVerb().equals("forget")) {
+            sightings.forget(decision.getTarget());
+        }
         return message == null ? List.of() : fleet.onRecord(message, nowMs, stampMs);
     }
 }

@@ -1,5 +1,6 @@
 package dev.unhang.healer.decide;
 
+import dev.unhang.events.v1.Command;
 import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentKind;
@@ -7,14 +8,19 @@ import dev.unhang.events.v1.IncidentState;
 import dev.unhang.events.v1.NodeState;
 import dev.unhang.events.v1.Origin;
 import dev.unhang.events.v1.Standing;
+import dev.unhang.events.v1.StateChange;
 import dev.unhang.healer.incident.Kinds;
 import dev.unhang.healer.incident.LifeCycle;
 import dev.unhang.healer.incident.Step;
 import dev.unhang.healer.incident.Transitions;
 import dev.unhang.healer.incident.Voices;
+import dev.unhang.healer.ledger.Ledger;
+import dev.unhang.healer.policy.Aim;
+import dev.unhang.healer.policy.Rung;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -38,10 +44,16 @@ final class IncidentBook {
 
     private final Ledger ledger;
     private final Coverage coverage;
+    private final Rulings rulings;
+    private final CommandBook commands;
+    private final Proofs proofs;
 
-    IncidentBook(Ledger ledger, Coverage coverage) {
+    IncidentBook(Ledger ledger, Coverage coverage, Rulings rulings, CommandBook commands, Proofs proofs) {
         this.ledger = ledger;
         this.coverage = coverage;
+        this.rulings = rulings;
+        this.commands = commands;
+        this.proofs = proofs;
     }
 
     /** Takes a finding whose origin counts. Of a kind or standing that only a newer healer knows, nothing can be made. */
@@ -65,7 +77,7 @@ final class IncidentBook {
             emit(turn, incident, LifeCycle.hear(incident, said, turn.now()));
             settle(turn, incident.getId(), true);
         } else if (Voices.stands(said)) {
-            Step step = LifeCycle.open(said, turn.now());
+            Step step = goesOn(LifeCycle.open(said, turn.now()));
             turn.incident(IncidentState.INCIDENT_STATE_NONE, step);
             settle(turn, step.next().getId(), true);
         }
@@ -95,7 +107,7 @@ final class IncidentBook {
         for (int pass = 0; pass < MOST_PASSES; pass++) {
             int before = turn.entries().size();
             for (Incident incident : List.copyOf(ledger.openIncidents())) {
-                boolean ask = before > 0 || turn.passed(ASK_MS, incident.getStateLogMs());
+                boolean ask = turn.loosened() || turn.passed(ASK_MS, incident.getStateLogMs());
                 settle(turn, incident.getId(), ask);
             }
             if (turn.entries().size() == before) {
@@ -109,7 +121,7 @@ final class IncidentBook {
 
     /** Ends an incident because a person said so; what still stands stays muted until it is well. */
     void dismiss(Turn turn, Incident incident, String who, String why) {
-        turn.incident(incident.getState(), LifeCycle.dismissed(incident, who, why, turn.now()));
+        emit(turn, incident, Optional.of(LifeCycle.dismissed(incident, who, why, turn.now())));
     }
 
     /** Ends an incident with its node; nothing stays muted, since nothing is heard of a node that was forgotten. */
@@ -150,13 +162,19 @@ final class IncidentBook {
         if (!Transitions.open(incident.getState())) {
             return;
         }
-        linkCause(turn, incident);
+        boolean again = ask || linkCause(turn, incident);
         for (int step = 0; step < MOST_PASSES; step++) {
             Incident before = current(id);
+            long now = turn.now().logMs();
+            boolean covered = covered(before, now);
             LifeCycle.World world = new LifeCycle.World(
-                    covered(before, turn.now().logMs()),
-                    ask,
-                    () -> Refusals.ask(before, ledger, turn.now().logMs()));
+                    covered,
+                    proofs.well(before),
+                    proofs.over(before),
+                    proofs.wellMs(before),
+                    again,
+                    () -> rulings.rule(before, covered, now),
+                    () -> proofs.of(before, now));
             if (!emit(turn, before, LifeCycle.advance(before, turn.now(), world))) {
                 return;
             }
@@ -164,13 +182,36 @@ final class IncidentBook {
         throw new IllegalStateException("incident " + id + " does not settle");
     }
 
-    private void linkCause(Turn turn, Incident incident) {
+    /** A job that was started anew and is in trouble again stands where its ladder stood, and not at its foot. */
+    private Step goesOn(Step opened) {
+        Incident incident = opened.next();
+        Incident before = Kinds.isJob(incident.getKind())
+                ? proofs.predecessor(incident.getFinding().getJob(), incident.getSubject())
+                : null;
+        if (before == null) {
+            return opened;
+        }
+        Rung rung = rulings.rungOf(before);
+        boolean used = rung == null || before.getRungAttempts() >= rung.attempts();
+        Incident next = incident.toBuilder()
+                .setPlaybook(before.getPlaybook())
+                .setRung(used ? before.getRung() + 1 : before.getRung())
+                .setRungAttempts(used ? 0 : before.getRungAttempts())
+                .setAttempts(before.getAttempts())
+                .setReopened(before.getReopened() + 1)
+                .build();
+        return new Step(next, opened.sentence() + "; it goes on from " + before.getId(), opened.answers());
+    }
+
+    private boolean linkCause(Turn turn, Incident incident) {
         Optional<Incident> cause = Causes.of(incident, ledger);
         if (cause.isPresent() && !incident.getCause().equals(cause.get().getId())) {
             String id = cause.get().getId();
             Incident next = incident.toBuilder().setCause(id).build();
             turn.incident(incident.getState(), new Step(next, "explained by " + id, List.of()));
+            return true;
         }
+        return false;
     }
 
     private boolean emit(Turn turn, Incident before, Optional<Step> step) {
@@ -178,7 +219,29 @@ final class IncidentBook {
             return false;
         }
         Incident next = step.get().next();
-        turn.incident(before.getState(), step.get());
+        List<StateChange> more = new ArrayList<>();
+        if (before.getState() != next.getState()) {
+            if (next.getState() == IncidentState.INCIDENT_ACTING) {
+                Rung rung = Objects.requireNonNull(rulings.rungOf(next), "what is acted on has a step");
+                Aim aim = Aims.of(next, rung).orElseThrow();
+                Command command = commands.offer(turn, next, aim, rung);
+                next = next.toBuilder().addCommands(command.getId()).build();
+                more.add(Turn.change(command));
+            } else if (before.getState() == IncidentState.INCIDENT_VERIFYING) {
+                Command command = commands.lastOf(before);
+                if (command != null && !command.getReleased()) {
+                    more.addAll(
+                            Aftermath.verified(ledger, next, command, turn.now().logMs()));
+                }
+            } else if (before.getState() == IncidentState.INCIDENT_SUSPECTED
+                    && next.getState() == IncidentState.INCIDENT_CONFIRMED) {
+                more.addAll(Offences.counted(ledger, next, turn.now().logMs()));
+            }
+        }
+        turn.incident(
+                before.getState(),
+                new Step(next, step.get().sentence(), step.get().answers()),
+                more);
         if (next.getState() == IncidentState.INCIDENT_RESOLVED) {
             next.getOthersList().forEach(other -> hear(turn, other));
         }

@@ -3,6 +3,7 @@ package dev.unhang.healer.decide;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.JobState;
 import dev.unhang.events.v1.StateValue;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,11 @@
 package dev.unhang.healer.decide;
 
+import dev.unhang.events.v1.FleetState;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.NodeState;
+import dev.unhang.events.v1.StateValue;
 import dev.unhang.events.v1.Watch;
+import dev.unhang.healer.ledger.Ledger;
 
 /**
  * Keeps what is remembered of each node: where it is, when it was seen, whether it said goodbye. Written only when that
@@ -15,6 +18,9 @@ final class NodeBook {
 
     /** A node is heard when its last record is no older than this, ms of log time: the limit of silence. */
     static final int HEARD_MS = 10_000;
+
+    private static final long HOUR_MS = 3_600_000L;
+    private static final int HOURS_KEPT = 24;
 
     private NodeBook() {}
 
@@ -33,6 +39,7 @@ final class NodeBook {
                                 .setFirstSeenLogMs(now)
                                 .setLastSeenLogMs(now)
                                 .setPartition(report.getOrigin().getPartition())
+                                .putAllLabels(report.getLabelsMap())
                                 .build(),
                         "node " + report.getNode() + " is watched from now on");
             }
@@ -47,6 +54,15 @@ final class NodeBook {
                             + report.getOrigin().getPartition() + " now");
             return;
         }
+        if (speaks && !known.getLabelsMap().equals(report.getLabelsMap()) && report.getLabelsCount() > 0) {
+            turn.node(
+                    known.toBuilder()
+                            .clearLabels()
+                            .putAllLabels(report.getLabelsMap())
+                            .build(),
+                    "node " + report.getNode() + " bears other labels: " + report.getLabelsMap());
+            return;
+        }
         boolean wasUnwatched = known.getUnwatchedSinceLogMs() > 0;
         if (watch == Watch.WATCH_UNWATCHED && !wasUnwatched) {
             turn.node(
@@ -59,5 +75,25 @@ final class NodeBook {
         } else if (speaks && now - known.getLastSeenLogMs() >= SEEN_EVERY_MS) {
             turn.node(known.toBuilder().setLastSeenLogMs(now).build(), "node " + report.getNode() + " still speaks");
         }
+    }
+
+    /** Once an hour, and when the fleet has grown: how many nodes it has, for percentages of the last day's most. */
+    static void count(Turn turn) {
+        Ledger ledger = turn.ledger();
+        long hour = turn.now().logMs() / HOUR_MS;
+        int known = ledger.nodesKnown();
+        FleetState before = ledger.fleet();
+        Integer most = before.getMostNodesByHourMap().get(hour);
+        if (known == 0 || (most != null && most >= known)) {
+            return;
+        }
+        FleetState.Builder next = FleetState.newBuilder();
+        before.getMostNodesByHourMap().forEach((at, nodes) -> {
+            if (hour - at < HOURS_KEPT) {
+                next.putMostNodesByHour(at, nodes);
+            }
+        });
+        next.putMostNodesByHour(hour, known);
+        turn.put(Ledger.FLEET, StateValue.newBuilder().setFleet(next).build(), "the fleet has " + known + " nodes");
     }
 }

@@ -1,12 +1,18 @@
 package dev.unhang.healer.decide;
 
+import dev.unhang.events.v1.Approval;
+import dev.unhang.events.v1.ApprovalAnswer;
 import dev.unhang.events.v1.Incident;
+import dev.unhang.events.v1.IncidentState;
 import dev.unhang.events.v1.NodeState;
 import dev.unhang.events.v1.OperatorDecision;
 import dev.unhang.events.v1.PauseSwitch;
+import dev.unhang.events.v1.Silence;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.incident.Kinds;
+import dev.unhang.healer.incident.Step;
 import dev.unhang.healer.incident.Transitions;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.List;
 import java.util.Set;
 
@@ -17,9 +23,11 @@ import java.util.Set;
 final class People {
 
     private final IncidentBook book;
+    private final CommandBook commands;
 
-    People(IncidentBook book) {
+    People(IncidentBook book, CommandBook commands) {
         this.book = book;
+        this.commands = commands;
     }
 
     void decide(Turn turn, OperatorDecision decision) {
@@ -32,11 +40,9 @@ final class People {
             case "give" -> give(turn, decision);
             case "forget" -> forget(turn, decision);
             case "maintenance" -> maintenance(turn, decision);
-            case "approve", "deny" ->
-                turn.answer(
-                        "nothing to " + decision.getVerb() + ": nothing waits for approval as " + decision.getTarget(),
-                        true,
-                        "");
+            case "approve" -> approval(turn, decision, ApprovalAnswer.APPROVAL_GIVEN);
+            case "deny" -> approval(turn, decision, ApprovalAnswer.APPROVAL_DENIED);
+            case "silence" -> silence(turn, decision);
             default -> turn.answer("'" + decision.getVerb() + "' is nothing that can be decided", true, "");
         }
         turn.answering(null);
@@ -54,6 +60,56 @@ final class People {
         } else {
             book.dismiss(turn, incident, decision.getWho(), decision.getWhy());
         }
+    }
+
+    /** Of the step that the incident stands on: while it waits, and after it was denied or nobody answered. */
+    private static void approval(Turn turn, OperatorDecision decision, ApprovalAnswer answer) {
+        Incident incident = turn.ledger().incident(decision.getTarget());
+        boolean given = answer == ApprovalAnswer.APPROVAL_GIVEN;
+        if (incident == null) {
+            turn.answer("there is no incident " + decision.getTarget(), true, "");
+            return;
+        }
+        boolean waits = incident.getState() == IncidentState.INCIDENT_AWAITING_APPROVAL;
+        boolean answered = given && incident.getState() == IncidentState.INCIDENT_HELD && incident.hasApproval();
+        if (!waits && !answered) {
+            turn.answer(
+                    "nothing to " + decision.getVerb() + ": " + incident.getId() + " is "
+                            + Kinds.name(incident.getState()) + " and does not wait for a yes",
+                    true,
+                    incident.getId());
+            return;
+        }
+        Incident next = incident.toBuilder()
+                .setApproval(Approval.newBuilder()
+                        .setWho(decision.getWho())
+                        .setWhy(decision.getWhy())
+                        .setAnswer(answer)
+                        .setLogMs(turn.now().logMs()))
+                .build();
+        String sentence = (given ? "approved by " : "denied by ") + decision.getWho() + why(decision);
+        turn.incident(incident.getState(), new Step(next, sentence, List.of()));
+        turn.loosen();
+    }
+
+    private static void silence(Turn turn, OperatorDecision decision) {
+        String key = Ledger.silenceKey(decision.getTarget());
+        if (decision.getForMs() == 0) {
+            turn.put(key, null, decision.getTarget() + " is silenced no more, by " + decision.getWho() + why(decision));
+            return;
+        }
+        Silence silence = Silence.newBuilder()
+                .setId(decision.getTarget())
+                .setMatcher(decision.getTarget())
+                .setWho(decision.getWho())
+                .setWhy(decision.getWhy())
+                .setUntilLogMs(turn.now().logMs() + decision.getForMs())
+                .build();
+        turn.put(
+                key,
+                StateValue.newBuilder().setSilence(silence).build(),
+                decision.getTarget() + " is silenced for " + decision.getForMs() / 1000 + " s, by " + decision.getWho()
+                        + why(decision));
     }
 
     private static void pause(Turn turn, OperatorDecision decision, boolean paused) {
@@ -81,11 +137,14 @@ final class People {
         }
     }
 
-    private static void give(Turn turn, OperatorDecision decision) {
+    private void give(Turn turn, OperatorDecision decision) {
         String name = decision.getTarget();
         NodeState node = turn.ledger().node(name);
+        boolean cleared = commands.cleared(turn, name, decision.getWho());
         if (node == null || node.getTakenBy().isEmpty()) {
-            turn.answer("nobody took a node " + name, true, "");
+            if (!cleared) {
+                turn.answer("nobody took a node " + name, true, "");
+            }
         } else {
             turn.node(
                     node.toBuilder().clearTakenBy().build(),

@@ -5,6 +5,7 @@ import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.healer.incident.Voices;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

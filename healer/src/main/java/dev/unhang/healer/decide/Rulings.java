@@ -69,13 +69,7 @@ final class Rulings {
         Playbook playbook = playbook(incident, nowMs);
         if (playbook == null || playbook.mode() == Mode.OBSERVE) {
             List<GuardAnswer> answers = Guards.ask(new Question(
-                    incident,
-                    Mode.OBSERVE,
-                    null,
-                    Kinds.nodes(incident.getFinding()),
-                    "",
-                    covered,
-                    world(nowMs)));
+                    incident, Mode.OBSERVE, null, Kinds.nodes(incident.getFinding()), "", covered, world(nowMs)));
             return hold(incident, playbook, refusal(answers).orElse(Guards.OBSERVE), answers);
         }
         int from = incident.getRung();
@@ -88,7 +82,9 @@ final class Rulings {
                 String why = leftOut.isEmpty() ? "" : " (" + String.join("; ", leftOut) + ")";
                 return new Ruling(
                         Ruling.Verdict.ESCALATE,
-                        (playbook.rungs().isEmpty() ? playbook.why() : "no step of playbook " + playbook.name() + " is left")
+                        (playbook.rungs().isEmpty()
+                                        ? playbook.why()
+                                        : "no step of playbook " + playbook.name() + " is left")
                                 + why,
                         lookRefused,
                         playbook.name(),
@@ -97,8 +93,8 @@ final class Rulings {
                         null);
             }
             Question.Deed deed = new Question.Deed(choice.rung(), choice.aim());
-            List<GuardAnswer> answers = Guards.ask(new Question(
-                    incident, playbook.mode(), deed, choice.aim().nodes(), "", covered, world(nowMs)));
+            List<GuardAnswer> answers = Guards.ask(
+                    new Question(incident, playbook.mode(), deed, choice.aim().nodes(), "", covered, world(nowMs)));
             Optional<GuardAnswer> refused =
                     answers.stream().filter(answer -> !answer.getAllowed()).findFirst();
             if (refused.isEmpty()) {
@@ -106,7 +102,8 @@ final class Rulings {
             }
             if (choice.rung().harmless() && !refused.get().getGuard().equals("pause")) {
                 // Evidence is a gift and no condition: what heals does not wait for it.
-                leftOut.add(choice.rung().action().label() + ": " + refused.get().getReason());
+                leftOut.add(
+                        choice.rung().action().label() + ": " + refused.get().getReason());
                 lookRefused = answers;
                 from = choice.index() + 1;
                 attempts = 0;
@@ -131,10 +128,9 @@ final class Rulings {
      * @param rung the step that it is of
      * @param own its id
      */
-    List<GuardAnswer> again(
-            Incident incident, Mode mode, Rung rung, Aim aim, String own, boolean covered, long nowMs) {
-        return Guards.ask(new Question(
-                incident, mode, new Question.Deed(rung, aim), aim.nodes(), own, covered, world(nowMs)));
+    List<GuardAnswer> again(Incident incident, Mode mode, Rung rung, Aim aim, String own, boolean covered, long nowMs) {
+        return Guards.ask(
+                new Question(incident, mode, new Question.Deed(rung, aim), aim.nodes(), own, covered, world(nowMs)));
     }
 
     /** The step on which an incident stands, or null when its playbook is not there any more. */
@@ -213,8 +209,7 @@ final class Rulings {
         return null;
     }
 
-    private Ruling allowed(
-            Incident incident, Playbook playbook, Choice choice, List<GuardAnswer> answers, long nowMs) {
+    private Ruling allowed(Incident incident, Playbook playbook, Choice choice, List<GuardAnswer> answers, long nowMs) {
         String sentence = choice.aim().sentence() + " (step " + (choice.index() + 1) + " of "
                 + playbook.rungs().size() + " of playbook " + playbook.name() + ")";
         boolean same = choice.index() == incident.getRung();
@@ -233,8 +228,7 @@ final class Rulings {
         Optional<String> refusal = refusal(said, nowMs);
         List<GuardAnswer> all = new ArrayList<>(answers);
         all.add(Guards.answer("approval", refusal));
-        boolean open = said == null
-                || (said.getAnswer() == ApprovalAnswer.APPROVAL_GIVEN && refusal.isPresent());
+        boolean open = said == null || (said.getAnswer() == ApprovalAnswer.APPROVAL_GIVEN && refusal.isPresent());
         Ruling.Verdict verdict =
                 refusal.isEmpty() ? Ruling.Verdict.ACT : open ? Ruling.Verdict.AWAIT : Ruling.Verdict.HOLD;
         return new Ruling(
@@ -250,7 +244,8 @@ final class Rulings {
     private @Nullable Approval expired(Incident incident, boolean same, long nowMs) {
         boolean waited = same
                 && incident.getState() == IncidentState.INCIDENT_AWAITING_APPROVAL
-                && nowMs - incident.getStateLogMs() >= policy.limits().approvalExpires().toMillis();
+                && nowMs - incident.getStateLogMs()
+                        >= policy.limits().approvalExpires().toMillis();
         return waited
                 ? Approval.newBuilder()
                         .setAnswer(ApprovalAnswer.APPROVAL_EXPIRED)

@@ -1,5 +1,6 @@
 package dev.unhang.healer.decide;
 
+import dev.unhang.events.v1.Command;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentState;
 import dev.unhang.events.v1.JournalEntry;
@@ -9,6 +10,7 @@ import dev.unhang.events.v1.StateChange;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.healer.incident.Moment;
 import dev.unhang.healer.incident.Step;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ final class Turn {
     private final Ledger ledger;
     private final List<JournalEntry> entries = new ArrayList<>();
     private @Nullable OperatorDecision decision;
+    private boolean loosened;
 
     Turn(Moment now, long previousLogMs, long epoch, Ledger ledger) {
         this.now = now;
@@ -35,6 +38,11 @@ final class Turn {
 
     Moment now() {
         return now;
+    }
+
+    /** Of the decider, as each grant bears it. */
+    long epoch() {
+        return epoch;
     }
 
     Ledger ledger() {
@@ -57,7 +65,13 @@ final class Turn {
 
     /** A step of an incident. */
     void incident(IncidentState from, Step step) {
+        incident(from, step, List.of());
+    }
+
+    /** A step of an incident with what goes with it, all in one entry. */
+    void incident(IncidentState from, Step step, List<StateChange> more) {
         Incident next = step.next();
+        loosened |= from != next.getState();
         emit(JournalEntry.newBuilder()
                 .setIncident(next.getId())
                 .setFrom(from)
@@ -66,7 +80,32 @@ final class Turn {
                 .addAllGuards(step.answers())
                 .addChanges(change(
                         Ledger.incidentKey(next.getId()),
-                        StateValue.newBuilder().setIncident(next).build())));
+                        StateValue.newBuilder().setIncident(next).build()))
+                .addAllChanges(more));
+    }
+
+    /** Changes that concern no incident that is known. */
+    void changes(List<StateChange> changes, String sentence) {
+        loosened = true;
+        emit(JournalEntry.newBuilder().setSentence(sentence).addAllChanges(changes));
+    }
+
+    /**
+     * Whether something was decided at this record after which a guard may answer otherwise: anything but that an
+     * incident stayed in its state.
+     */
+    boolean loosened() {
+        return loosened;
+    }
+
+    void loosen() {
+        loosened = true;
+    }
+
+    static StateChange change(Command command) {
+        return change(
+                Ledger.commandKey(command.getId()),
+                StateValue.newBuilder().setCommand(command).build());
     }
 
     /** A change of what is known of a node. */
@@ -79,6 +118,7 @@ final class Turn {
 
     /** Puts any other value; null forgets the key. */
     void put(String key, @Nullable StateValue value, String sentence) {
+        loosened = true;
         emit(JournalEntry.newBuilder().setSentence(sentence).addChanges(change(key, value)));
     }
 

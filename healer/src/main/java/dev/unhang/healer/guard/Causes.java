@@ -18,8 +18,8 @@ final class Causes {
 
     private static final int BURST_LEAST = 2;
 
-    private static final Set<IncidentKind> OF_NODES = Set.of(
-            IncidentKind.NODE_SILENT, IncidentKind.GPU_FAULT, IncidentKind.NIC_FAULT, IncidentKind.CLOCK_OFFSET);
+    private static final Set<IncidentKind> OF_NODES =
+            Set.of(IncidentKind.NODE_SILENT, IncidentKind.GPU_FAULT, IncidentKind.NIC_FAULT, IncidentKind.CLOCK_OFFSET);
 
     private Causes() {}
 
@@ -40,8 +40,7 @@ final class Causes {
             if (other.getKind() == IncidentKind.COMMON_CAUSE && concerns(other.getSubject(), question)) {
                 return Optional.of("a common cause is open: " + other.getId());
             }
-            if (OF_NODES.contains(other.getKind())
-                    && question.world().nowMs() - other.getOpenedLogMs() < BURST_MS) {
+            if (OF_NODES.contains(other.getKind()) && question.world().nowMs() - other.getOpenedLogMs() < BURST_MS) {
                 ill.addAll(Kinds.nodes(other.getFinding()));
             }
         }

@@ -46,9 +46,12 @@ public final class Guards {
             new Guard("cooldown", Asked.HARM, Numbers::cooldown),
             new Guard("blast-radius", Asked.HARM, Radius::exceeded),
             new Guard("circuit-breaker", Asked.HARM, Breakers::open),
-            new Guard("mode", Asked.ALWAYS, question -> question.mode() == dev.unhang.healer.policy.Mode.OBSERVE
-                    ? Optional.of(OBSERVE)
-                    : Optional.empty()));
+            new Guard(
+                    "mode",
+                    Asked.ALWAYS,
+                    question -> question.mode() == dev.unhang.healer.policy.Mode.OBSERVE
+                            ? Optional.of(OBSERVE)
+                            : Optional.empty()));
 
     private Guards() {}
 
@@ -56,12 +59,11 @@ public final class Guards {
     public static List<GuardAnswer> ask(Question question) {
         List<GuardAnswer> answers = new ArrayList<>();
         for (Guard guard : ALL) {
-            boolean asked =
-                    switch (guard.asked()) {
-                        case ALWAYS -> true;
-                        case DEEDS -> question.deed() != null;
-                        case HARM -> question.harms();
-                    };
+            boolean asked = switch (guard.asked()) {
+                case ALWAYS -> true;
+                case DEEDS -> question.deed() != null;
+                case HARM -> question.harms();
+            };
             if (asked) {
                 answers.add(answer(guard.name(), refusal(guard, question)));
             }

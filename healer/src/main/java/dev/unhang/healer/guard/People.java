@@ -64,7 +64,9 @@ final class People {
         }
         for (String name : question.nodes()) {
             NodeState node = question.world().ledger().node(name);
-            if (node != null && out(node.getScheduler()) && node.getScheduler().getOurs().isEmpty()) {
+            if (node != null
+                    && out(node.getScheduler())
+                    && node.getScheduler().getOurs().isEmpty()) {
                 SchedulerNode said = node.getScheduler();
                 return Optional.of("node " + name + " is " + said.getState() + " in the scheduler"
                         + (said.getWho().isEmpty() ? "" : ", set by " + said.getWho())
@@ -76,7 +78,8 @@ final class People {
 
     static Optional<String> optedOut(Question question) {
         String mode = question.incident().getFinding().getIdentity().getMode();
-        boolean ofJob = question.deed() != null && question.deed().aim().action().scope() == Action.Scope.JOB;
+        boolean ofJob =
+                question.deed() != null && question.deed().aim().action().scope() == Action.Scope.JOB;
         return ofJob && !mode.isEmpty()
                 ? Optional.of("the job asked for UNHANG=" + mode + " in its environment")
                 : Optional.empty();

@@ -19,7 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param covered whether all partitions that the incident is about are covered
  */
 public record Question(
-        Incident incident, Mode mode, @Nullable Deed deed, Set<String> nodes, String own, boolean covered, World world) {
+        Incident incident,
+        Mode mode,
+        @Nullable Deed deed,
+        Set<String> nodes,
+        String own,
+        boolean covered,
+        World world) {
 
     /** A step of the ladder with its aim. */
     public record Deed(Rung rung, Aim aim) {}

@@ -61,7 +61,8 @@ final class Radius {
         }
         int cluster = most(limits, ledger.mostNodes(question.world().nowMs()));
         if (after.size() > cluster) {
-            return Optional.of(under.size() + " nodes are under repair; at most " + cluster + " at once in the cluster");
+            return Optional.of(
+                    under.size() + " nodes are under repair; at most " + cluster + " at once in the cluster");
         }
         for (String name : wanted) {
             NodeState node = ledger.node(name);

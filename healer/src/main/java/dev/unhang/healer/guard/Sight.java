@@ -86,7 +86,8 @@ final class Sight {
             return Optional.of("who uses " + gpu + " is not known");
         }
         for (RankReport rank : report.getRanksList()) {
-            if (rank.getGoneMs() == 0 && rank.getGpusList().stream().anyMatch(uuid -> gpu.equals(name(uuid.toByteArray())))) {
+            if (rank.getGoneMs() == 0
+                    && rank.getGpusList().stream().anyMatch(uuid -> gpu.equals(name(uuid.toByteArray())))) {
                 return Optional.of("rank " + rank.getRank() + " (process " + rank.getPid() + ") uses " + gpu);
             }
         }

@@ -1,13 +1,11 @@
 package dev.unhang.healer.incident;
 
 import dev.unhang.events.v1.Finding;
-import dev.unhang.events.v1.GuardAnswer;
 import dev.unhang.events.v1.Incident;
 import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.IncidentState;
 import dev.unhang.events.v1.Severity;
 import dev.unhang.events.v1.Standing;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -56,6 +54,8 @@ public final class LifeCycle {
             OPEN,
             /** It did not help, or was never begun: go on with the ladder. */
             FAILED,
+            /** It did not help, and a newer incident about the same goes on with the ladder. */
+            CONTINUES,
             /** What it was about is gone, so that no step can help any more: a person must look. */
             LOST
         }
@@ -176,13 +176,12 @@ public final class LifeCycle {
         if (incident.getFinding().getStanding() != Standing.CONFIRMED && ruling.verdict() != Ruling.Verdict.HOLD) {
             return Optional.empty();
         }
-        IncidentState state =
-                switch (ruling.verdict()) {
-                    case HOLD -> IncidentState.INCIDENT_HELD;
-                    case AWAIT -> IncidentState.INCIDENT_AWAITING_APPROVAL;
-                    case ACT -> IncidentState.INCIDENT_ACTING;
-                    case ESCALATE -> IncidentState.INCIDENT_ESCALATED;
-                };
+        IncidentState state = switch (ruling.verdict()) {
+            case HOLD -> IncidentState.INCIDENT_HELD;
+            case AWAIT -> IncidentState.INCIDENT_AWAITING_APPROVAL;
+            case ACT -> IncidentState.INCIDENT_ACTING;
+            case ESCALATE -> IncidentState.INCIDENT_ESCALATED;
+        };
         if (state == incident.getState()
                 && ruling.rung() == incident.getRung()
                 && (state == IncidentState.INCIDENT_AWAITING_APPROVAL
@@ -225,6 +224,10 @@ public final class LifeCycle {
             return Optional.of(Step.of(
                     to(incident, IncidentState.INCIDENT_ESCALATED, now).setCalledPerson(true),
                     "a person is called: " + proof.sentence()));
+        }
+        if (proof.outcome() == Proof.Outcome.CONTINUES) {
+            return Optional.of(
+                    Step.of(close(incident, IncidentState.INCIDENT_RESOLVED, proof.sentence(), now), proof.sentence()));
         }
         Incident.Builder next = to(incident, IncidentState.INCIDENT_CONFIRMED, now);
         if (proof.nextRung()) {

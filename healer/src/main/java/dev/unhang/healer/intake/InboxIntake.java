@@ -55,6 +55,7 @@ public final class InboxIntake implements Turns {
     private final String prefix;
     private final TopicPartition inbox;
     private final String healer;
+    private final Orders orders;
     private final IntakeMetrics metrics;
     private final Clock clock;
     private final LongSupplier nanos;
@@ -87,6 +88,7 @@ public final class InboxIntake implements Turns {
             Supplier<Consumer<String, byte[]>> readers,
             String prefix,
             String healer,
+            Orders orders,
             IntakeMetrics metrics,
             Clock clock,
             LongSupplier nanos) {
@@ -97,6 +99,7 @@ public final class InboxIntake implements Turns {
         this.prefix = prefix;
         this.inbox = new TopicPartition(Topic.INBOX.name(prefix), 0);
         this.healer = healer;
+        this.orders = orders;
         this.metrics = metrics;
         this.clock = clock;
         this.nanos = nanos;
@@ -169,14 +172,14 @@ public final class InboxIntake implements Turns {
     }
 
     private Reign takeOver() {
-        JournalWriter writer = new JournalWriter(transactional.get(), prefix, healer);
+        JournalWriter writer = new JournalWriter(transactional.get(), prefix, healer, orders.seal());
         try {
             writer.fenceOthers();
             Map<String, StateValue> state;
             try (Consumer<String, byte[]> reader = readers.get()) {
                 state = StateReader.read(reader, prefix);
             }
-            InboxCore core = InboxCore.resume(state, healer);
+            InboxCore core = InboxCore.resume(state, healer, orders.policy());
             Position start = core.position();
             long from = readFrom(core, start);
             writer.write(List.of(), start);

@@ -35,6 +35,7 @@ public final class Intake implements AutoCloseable {
     private final String healer;
     private final boolean judges;
     private final boolean decides;
+    private final Orders orders;
     private final IntakeMetrics metrics;
     private final Clock clock;
     private final LongSupplier nanos;
@@ -50,6 +51,7 @@ public final class Intake implements AutoCloseable {
             String healer,
             boolean judges,
             boolean decides,
+            Orders orders,
             IntakeMetrics metrics,
             Clock clock,
             LongSupplier nanos) {
@@ -57,6 +59,7 @@ public final class Intake implements AutoCloseable {
         this.healer = healer;
         this.judges = judges;
         this.decides = decides;
+        this.orders = orders;
         this.metrics = metrics;
         this.clock = clock;
         this.nanos = nanos;
@@ -73,10 +76,11 @@ public final class Intake implements AutoCloseable {
             String healer,
             boolean judges,
             boolean decides,
+            Orders orders,
             IntakeMetrics metrics,
             Clock clock,
             LongSupplier nanos) {
-        Intake intake = new Intake(brokers, healer, judges, decides, metrics, clock, nanos);
+        Intake intake = new Intake(brokers, healer, judges, decides, orders, metrics, clock, nanos);
         intake.topics.start();
         return intake;
     }
@@ -197,6 +201,7 @@ public final class Intake implements AutoCloseable {
                 () -> brokers.reader(client + "-state"),
                 brokers.prefix(),
                 healer,
+                orders,
                 metrics,
                 clock,
                 nanos);

@@ -4,6 +4,7 @@ import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Message;
 import dev.unhang.events.Codec;
 import dev.unhang.events.Topic;
+import dev.unhang.events.v1.Grant;
 import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.Position;
 import dev.unhang.events.v1.StateChange;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes one step of the decider in one Kafka transaction: its entries to {@code unhang.journal}, the whole value under
  * each key that they change to {@code unhang.state}, and the position, which stands in the state alone because it is the
- * log's bookmark and no decision. All of it or nothing is seen by readers, so after a crash the next decider goes on
+ * log's bookmark and no decision, and to {@code unhang.commands} what a command of it tells its executor. All of it or nothing is seen by readers, so after a crash the next decider goes on
  * exactly where the last whole step ended.
  *
  * <p>Records bear the stamp of the inbox record that caused them, and maps in them are sorted, so that a replay is equal
@@ -38,17 +39,22 @@ public final class JournalWriter implements AutoCloseable {
     private final Producer<String, byte[]> producer;
     private final String journal;
     private final String state;
+    private final String commands;
     private final String source;
+    private final @Nullable Seal seal;
 
     /**
      * @param producer transactional, and not initialised yet
      * @param healer id of this healer
+     * @param seal to sign grants with; null only where nothing can be granted
      */
-    public JournalWriter(Producer<String, byte[]> producer, String prefix, String healer) {
+    public JournalWriter(Producer<String, byte[]> producer, String prefix, String healer, @Nullable Seal seal) {
         this.producer = producer;
         this.journal = Topic.JOURNAL.name(prefix);
         this.state = Topic.STATE.name(prefix);
+        this.commands = Topic.COMMANDS.name(prefix);
         this.source = "/healers/" + healer;
+        this.seal = seal;
     }
 
     /** Fences any other decider: its open transaction is aborted and it can write no more. Only a decider may call it. */
@@ -64,6 +70,9 @@ public final class JournalWriter implements AutoCloseable {
             String id = "journal/" + entry.getInboxOffset() + '/' + entry.getIndex();
             String key = entry.getIncident().isEmpty() ? null : entry.getIncident();
             send(journal, key, entry, entry, id, entry.getStampMs());
+            for (CommandRecords.Outgoing record : CommandRecords.of(entry)) {
+                send(record, id, entry.getStampMs());
+            }
             for (StateChange change : entry.getChangesList()) {
                 changed.remove(change.getKey());
                 changed.put(
@@ -102,6 +111,21 @@ public final class JournalWriter implements AutoCloseable {
         byte[] bytes = value == null ? null : bytes(value);
         // A failed send fails the commit, which throws: nobody needs to look at the future.
         var unused = producer.send(new ProducerRecord<>(topic, 0, stampMs, key, bytes, headers));
+    }
+
+    private void send(CommandRecords.Outgoing record, String id, long stampMs) {
+        Message message = record.message();
+        if (message instanceof Grant grant) {
+            if (seal == null) {
+                throw new IllegalStateException("a command was granted, and there is no key to sign it with");
+            }
+            message = seal.sign(grant);
+        }
+        String ceId = id.replaceFirst("journal", "command") + '/' + record.commandId();
+        Headers headers = Codec.headers(message, ceId, source, Instant.ofEpochMilli(stampMs));
+        // Keyed, so that the broker's own partitioner puts it where the node's actuator listens.
+        var unused =
+                producer.send(new ProducerRecord<>(commands, null, stampMs, record.key(), bytes(message), headers));
     }
 
     static byte[] bytes(Message message) {

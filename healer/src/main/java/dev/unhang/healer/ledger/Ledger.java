@@ -294,7 +294,7 @@ public final class Ledger {
             nodesByPartition.computeIfPresent(before.getPartition(), (p, count) -> count > 1 ? count - 1 : null);
             before.getLabelsMap()
                     .forEach((label, value) -> nodesByLabel.computeIfPresent(
-                            label + '=' + value, (name, count) -> count > 1 ? count - 1 : null));
+                            label + '=' + value, (named, count) -> count > 1 ? count - 1 : null));
         }
         drainedByUs.remove(name);
         if (after == null) {
@@ -304,7 +304,7 @@ public final class Ledger {
         nodes.put(name, after);
         if (!after.getForgotten()) {
             nodesByPartition.merge(after.getPartition(), 1, Integer::sum);
-            after.getLabelsMap().forEach((label, value) -> nodesByLabel.merge(label + '=' + value, 1, Integer::sum));
+            after.getLabelsMap().forEach((label, text) -> nodesByLabel.merge(label + '=' + text, 1, Integer::sum));
         }
         if (!after.getScheduler().getOurs().isEmpty()) {
             drainedByUs.put(name, after);

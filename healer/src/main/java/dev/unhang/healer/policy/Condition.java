@@ -35,7 +35,8 @@ public record Condition(
     /** Why it does not hold; empty: it does. */
     public Optional<String> fails(Facts facts) {
         if (!launchers.isEmpty() && launchers.stream().noneMatch(facts.launchers()::contains)) {
-            return Optional.of("the job was not started by " + String.join(" or ", launchers.stream().sorted().toList()));
+            return Optional.of("the job was not started by "
+                    + String.join(" or ", launchers.stream().sorted().toList()));
         }
         if (facts.confidence().compareTo(suspect) < 0) {
             return Optional.of(

@@ -11,8 +11,7 @@ import java.util.Set;
  * @param repeatOffender whether the suspected node was first suspect before, within the limit's days
  * @param figures what was measured, as the finding says it
  */
-public record Facts(
-        Set<String> launchers, Confidence confidence, boolean repeatOffender, Map<String, Double> figures) {
+public record Facts(Set<String> launchers, Confidence confidence, boolean repeatOffender, Map<String, Double> figures) {
 
     /** How sure the finding is of its first suspect. */
     public enum Confidence {

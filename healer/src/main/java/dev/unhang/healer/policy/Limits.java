@@ -31,6 +31,6 @@ public record Limits(
         String rackLabel) {
 
     /** As shipped: {@code max(1, min(2 %, 5))} nodes, and three attempts a day. */
-    public static final Limits USUAL = new Limits(
-            2, 5, 2, 8, 4, 4, 10, Duration.ofMinutes(15), Duration.ofMinutes(10), 2, "rack");
+    public static final Limits USUAL =
+            new Limits(2, 5, 2, 8, 4, 4, 10, Duration.ofMinutes(15), Duration.ofMinutes(10), 2, "rack");
 }

@@ -14,6 +14,7 @@ import dev.unhang.events.v1.StateValue;
 import dev.unhang.events.v1.Watch;
 import dev.unhang.healer.incident.Kinds;
 import dev.unhang.healer.incident.Transitions;
+import dev.unhang.healer.ledger.Ledger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -14,6 +14,8 @@ import dev.unhang.events.v1.Standing;
 import dev.unhang.events.v1.StateValue;
 import dev.unhang.events.v1.Suspect;
 import dev.unhang.events.v1.Watch;
+import dev.unhang.healer.ledger.Ledger;
+import dev.unhang.healer.policy.Policy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,10 +30,20 @@ final class Inbox {
 
     final List<Appended> log = new ArrayList<>();
     final List<JournalEntry> journal = new ArrayList<>();
-    InboxCore core = new InboxCore();
+    final Policy policy;
+    InboxCore core;
     private long stampMs = T0;
     private long generation = 1;
     private int decisions;
+
+    Inbox() {
+        this(Policy.NONE);
+    }
+
+    Inbox(Policy policy) {
+        this.policy = policy;
+        this.core = new InboxCore(policy);
+    }
 
     /** Appends at the present stamp and answers with what was decided. */
     List<JournalEntry> say(Message message) {
@@ -119,7 +131,7 @@ final class Inbox {
         state.put(
                 Ledger.POSITION,
                 StateValue.newBuilder().setPosition(core.position()).build());
-        InboxCore next = InboxCore.resume(state, "healer-2");
+        InboxCore next = InboxCore.resume(state, "healer-2", policy);
         for (Appended record : log) {
             if (record.offset() >= next.readFrom()) {
                 List<JournalEntry> entries = next.onRecord(record.offset(), record.stampMs(), record.message());

@@ -302,6 +302,7 @@ class IntakeTest {
                 },
                 PREFIX,
                 "h1",
+                Orders.NONE,
                 metrics,
                 clock,
                 () -> nanos);

@@ -34,7 +34,7 @@ class JournalTest {
 
     private final MockProducer<String, byte[]> producer =
             new MockProducer<>(true, null, new StringSerializer(), new ByteArraySerializer());
-    private final JournalWriter writer = new JournalWriter(producer, "unhang.", "h1");
+    private final JournalWriter writer = new JournalWriter(producer, "unhang.", "h1", null);
 
     @BeforeEach
     void begin() {
