@@ -162,7 +162,8 @@ final class IncidentBook {
         if (!Transitions.open(incident.getState())) {
             return;
         }
-        boolean again = ask || linkCause(turn, incident);
+        boolean linked = linkCause(turn, incident);
+        boolean again = ask || linked;
         for (int step = 0; step < MOST_PASSES; step++) {
             Incident before = current(id);
             long now = turn.now().logMs();

@@ -20,7 +20,7 @@ final class People {
 
     static Optional<String> paused(Question question) {
         PauseSwitch pause = question.world().ledger().pause();
-        return pause.getPaused()
+        return pause.getPaused() && !givesBack(question)
                 ? Optional.of("paused by " + pause.getWho() + (pause.getWhy().isEmpty() ? "" : ": " + pause.getWhy()))
                 : Optional.empty();
     }
@@ -92,6 +92,11 @@ final class People {
             }
         }
         return false;
+    }
+
+    /** A recovery harms nothing, and is not stopped by a pause. */
+    private static boolean givesBack(Question question) {
+        return question.deed() != null && question.deed().aim().action() == Action.UNDRAIN;
     }
 
     private static boolean matches(String matcher, Question question) {

@@ -57,6 +57,7 @@ class DeciderTest {
                 .extracting(guard -> guard.getGuard() + "=" + guard.getAllowed())
                 .containsExactly(
                         "pause=true",
+                        "silence=true",
                         "cause=true",
                         "taken=true",
                         "maintenance=true",
