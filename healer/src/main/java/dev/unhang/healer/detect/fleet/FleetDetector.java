@@ -70,7 +70,7 @@ public final class FleetDetector {
         lookedMs = logTimeMs;
         List<Finding> out = new ArrayList<>();
         jobs.look(logTimeMs, stampMs, out);
-        commonCause.look(jobs.standing(), stampMs, out);
+        commonCause.look(jobs.standing(logTimeMs), stampMs, out);
         return out;
     }
 
@@ -84,9 +84,9 @@ public final class FleetDetector {
         return jobs.on(node);
     }
 
-    /** Each finding that stands, as it was last seen. */
+    /** Each finding that stands, as of the last look. */
     public List<Finding> standing() {
-        List<Finding> standing = new ArrayList<>(jobs.standing());
+        List<Finding> standing = new ArrayList<>(jobs.standing(Math.max(0, lookedMs)));
         commonCause.standing().ifPresent(standing::add);
         return standing;
     }

@@ -21,29 +21,57 @@ final class AddressBook {
 
     private static final Pattern IPV4 = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}");
 
+    /** Addresses by node, as it told them, */
+    private final Map<String, List<String>> told = new HashMap<>();
+
+    /** and as keys. */
     private final Map<String, List<String>> spoken = new HashMap<>();
+
     private final Map<String, Set<String>> nodesByKey = new HashMap<>();
 
     /** Takes what a node reports; what it said before is forgotten. */
     void onReport(NodeReport report) {
         String node = report.getNode();
+        if (isKnown(report)) {
+            return;
+        }
         List<String> keys = report.getNicsList().stream()
                 .map(NicReport::getAddressesList)
                 .flatMap(List::stream)
                 .map(AddressBook::key)
                 .toList();
-        List<String> before = spoken.get(node);
-        if (before != null && before.equals(keys)) {
-            return;
-        }
         forget(node);
+        told.put(
+                node,
+                report.getNicsList().stream()
+                        .flatMap(nic -> nic.getAddressesList().stream())
+                        .toList());
         spoken.put(node, keys);
         keys.forEach(key -> enter(key, node));
         names(node).forEach(name -> enter(name, node));
     }
 
+    /** The node has told the same before. Nearly all reports do. */
+    private boolean isKnown(NodeReport report) {
+        List<String> before = told.get(report.getNode());
+        if (before == null) {
+            return false;
+        }
+        int at = 0;
+        for (NicReport nic : report.getNicsList()) {
+            for (String address : nic.getAddressesList()) {
+                if (at == before.size() || !before.get(at).equals(address)) {
+                    return false;
+                }
+                at++;
+            }
+        }
+        return at == before.size();
+    }
+
     /** The node is no more. */
     void forget(String node) {
+        told.remove(node);
         List<String> keys = spoken.remove(node);
         if (keys != null) {
             keys.forEach(key -> strike(key, node));

@@ -1,7 +1,6 @@
 package dev.unhang.healer.detect.job;
 
 import dev.unhang.healer.detect.job.RankView.Doing;
-import java.util.Map;
 
 /**
  * What makes a standstill a pause of its own kind: a rank that reads or writes as a checkpoint does, a debugger, an
@@ -15,9 +14,9 @@ final class Explanation {
     static String of(RollCall roll) {
         int stopped = 0;
         int there = 0;
-        for (Map.Entry<RankView, Doing> each : roll.doing.entrySet()) {
-            RankView rank = each.getKey();
-            Doing doing = each.getValue();
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            Doing doing = roll.doing(i);
             if (doing == Doing.GONE || doing == Doing.SILENT || doing == Doing.UNKNOWN) {
                 continue;
             }

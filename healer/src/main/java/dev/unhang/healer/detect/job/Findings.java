@@ -8,6 +8,7 @@ import dev.unhang.events.v1.RankProcess;
 import dev.unhang.events.v1.Severity;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.events.v1.Suspect;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,9 @@ final class Findings {
     private long saidAgeMs;
     private final Map<IncidentKind, Finding> said = new LinkedHashMap<>();
 
+    /** When what was said last was true, log time. */
+    private long saidLogMs;
+
     Findings(String job, int epoch) {
         this.job = job;
         this.subject = "job:" + job + "@" + epoch;
@@ -44,12 +48,21 @@ final class Findings {
         return said.containsKey(kind);
     }
 
-    Collection<Finding> standing() {
-        return List.copyOf(said.values());
+    /** Each that stands, with its age as of now. */
+    Collection<Finding> standing(long nowMs) {
+        List<Finding> standing = new ArrayList<>(said.size());
+        for (Finding each : said.values()) {
+            long since = Math.max(0, nowMs - saidLogMs);
+            standing.add(
+                    since == 0
+                            ? each
+                            : each.toBuilder().setAgeMs(each.getAgeMs() + since).build());
+        }
+        return standing;
     }
 
     /**
-     * Says what a look came to, where it is news.
+     * Says what a look came to, where it is news: some trouble.
      *
      * @param processes whom a repair may end; another process alone is no news
      */
@@ -58,12 +71,10 @@ final class Findings {
             Set<String> nodes,
             JobIdentity identity,
             List<RankProcess> processes,
+            long nowMs,
             long stampMs,
             List<Finding> out) {
-        if (verdict.isWell()) {
-            allWell(verdict.evidence().get(0), stampMs, out);
-            return;
-        }
+        saidLogMs = nowMs;
         IncidentKind kind = verdict.kind();
         Standing strength = verdict.confirmed() ? Standing.CONFIRMED : Standing.SUSPECTED;
         for (Finding before : said.values()) {

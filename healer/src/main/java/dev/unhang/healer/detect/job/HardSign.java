@@ -6,7 +6,6 @@ import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -44,56 +43,54 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
      * @param ending it is about to end, so what is gone is no sign
      */
     static List<HardSign> of(RollCall roll, long stillMs, long stepMs, boolean ending) {
-        Map<RankView, Doing> ranks = roll.doing;
-        long nowMs = roll.nowMs;
-        List<HardSign> signs = new ArrayList<>();
-        stopped(ranks, stillMs, nowMs, signs);
-        ports(ranks, stillMs, stepMs, nowMs, signs);
-        silent(ranks, stillMs, stepMs, nowMs, signs);
-        xids(ranks, stillMs, stepMs, nowMs, signs);
+        List<HardSign> signs = new ArrayList<>(0);
+        stopped(roll, stillMs, signs);
+        ports(roll, stillMs, stepMs, signs);
+        silent(roll, stillMs, stepMs, signs);
+        xids(roll, stillMs, stepMs, signs);
         if (!ending) {
-            gone(ranks, stillMs, stepMs, nowMs, signs);
+            gone(roll, stillMs, stepMs, signs);
         }
         return signs;
     }
 
-    private static void stopped(Map<RankView, Doing> ranks, long stillMs, long nowMs, List<HardSign> signs) {
-        List<RankView> stopped = ranks.entrySet().stream()
-                .filter(each -> each.getValue() != Doing.GONE && each.getValue() != Doing.SILENT)
-                .map(Map.Entry::getKey)
-                .filter(RankView::stopped)
-                .toList();
-        if (stopped.size() == ranks.size() || stopped.size() > Math.max(1, ranks.size() / 2)) {
+    private static void stopped(RollCall roll, long stillMs, List<HardSign> signs) {
+        List<RankView> stopped = new ArrayList<>(0);
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.rank(i).stopped() && roll.doing(i) != Doing.GONE && roll.doing(i) != Doing.SILENT) {
+                stopped.add(roll.rank(i));
+            }
+        }
+        if (stopped.size() == roll.size() || stopped.size() > Math.max(1, roll.size() / 2)) {
             return;
         }
         for (RankView rank : stopped) {
-            if (rank.stoppedMs(nowMs) >= stillMs - STOPPED_AFTER_MS) {
-                signs.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(nowMs)));
+            if (rank.stoppedMs(roll.nowMs) >= stillMs - STOPPED_AFTER_MS) {
+                signs.add(new HardSign(rank, Kind.STOPPED, rank.stoppedMs(roll.nowMs)));
             }
         }
     }
 
-    private static void ports(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
-        List<HardSign> found = new ArrayList<>();
-        Set<String> nodes = new HashSet<>();
+    private static void ports(RollCall roll, long stillMs, long stepMs, List<HardSign> signs) {
+        List<HardSign> found = new ArrayList<>(0);
         Set<String> ownEnd = new HashSet<>();
-        ranks.forEach((rank, doing) -> {
-            nodes.add(rank.node());
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
             NicReport port = rank.portDown();
-            if (port == null || doing == Doing.GONE) {
-                return;
+            if (port == null || roll.doing(i) == Doing.GONE) {
+                continue;
             }
-            long down = rank.portDownMs(port, nowMs);
+            long down = rank.portDownMs(port, roll.nowMs);
             if (!together(down, stillMs, stepMs)) {
-                return; // it was down before and carried nothing of this job
+                continue; // it was down before and carried nothing of this job
             }
             boolean peer = port.getState() == OperState.OPER_STATE_LOWER_LAYER_DOWN;
             if (!peer) {
                 ownEnd.add(rank.node());
             }
             found.add(new HardSign(rank, peer ? Kind.PEER_PORT_DOWN : Kind.PORT_DOWN, down));
-        });
-        if (ownEnd.size() > Math.max(1, nodes.size() / 2)) {
+        }
+        if (ownEnd.size() > 1 && ownEnd.size() > nodes(roll) / 2) {
             return;
         }
         for (HardSign sign : found) {
@@ -103,20 +100,30 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         }
     }
 
-    private static void silent(
-            Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
-        List<HardSign> found = new ArrayList<>();
+    private static int nodes(RollCall roll) {
         Set<String> nodes = new HashSet<>();
+        for (int i = 0; i < roll.size(); i++) {
+            nodes.add(roll.rank(i).node());
+        }
+        return nodes.size();
+    }
+
+    private static void silent(RollCall roll, long stillMs, long stepMs, List<HardSign> signs) {
+        if (roll.count(Doing.SILENT) == 0) {
+            return;
+        }
+        List<HardSign> found = new ArrayList<>();
         Set<String> silent = new HashSet<>();
-        ranks.forEach((rank, doing) -> {
-            nodes.add(rank.node());
-            long quiet = rank.silentMs(nowMs);
-            if (doing == Doing.SILENT && together(quiet, stillMs, stepMs)) {
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            long quiet = rank.silentMs(roll.nowMs);
+            if (roll.doing(i) == Doing.SILENT && together(quiet, stillMs, stepMs)) {
                 silent.add(rank.node());
                 found.add(new HardSign(rank, Kind.SILENT, quiet));
             }
-        });
-        if (silent.size() < nodes.size() && silent.size() <= Math.max(1, nodes.size() / 4)) {
+        }
+        int nodes = nodes(roll);
+        if (silent.size() < nodes && silent.size() <= Math.max(1, nodes / 4)) {
             signs.addAll(found);
         }
     }
@@ -126,25 +133,30 @@ record HardSign(RankView rank, Kind kind, long ageMs) {
         return ageMs >= stillMs - TOGETHER_MS && ageMs <= stillMs + stepMs + TOGETHER_MS;
     }
 
-    private static void xids(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
-        ranks.forEach((rank, doing) -> {
-            long age = rank.fatalXidMs(nowMs);
-            if (doing != Doing.GONE && age >= 0 && together(age, stillMs, stepMs)) {
+    private static void xids(RollCall roll, long stillMs, long stepMs, List<HardSign> signs) {
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            long age = rank.fatalXidMs(roll.nowMs);
+            if (age >= 0 && roll.doing(i) != Doing.GONE && together(age, stillMs, stepMs)) {
                 signs.add(new HardSign(rank, Kind.XID, age));
             }
-        });
+        }
     }
 
     /** A rank that left long before, while the others trained on, is not what they wait for. */
-    private static void gone(Map<RankView, Doing> ranks, long stillMs, long stepMs, long nowMs, List<HardSign> signs) {
+    private static void gone(RollCall roll, long stillMs, long stepMs, List<HardSign> signs) {
+        if (roll.count(Doing.GONE) == 0) {
+            return;
+        }
         long within = stillMs + (stepMs > 0 ? stepMs + TOGETHER_MS : UNKNOWN_STEP_MS);
         List<HardSign> found = new ArrayList<>();
-        ranks.forEach((rank, doing) -> {
-            if (doing == Doing.GONE && rank.goneMs(nowMs) <= within) {
-                found.add(new HardSign(rank, Kind.GONE, rank.goneMs(nowMs)));
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            if (roll.doing(i) == Doing.GONE && rank.goneMs(roll.nowMs) <= within) {
+                found.add(new HardSign(rank, Kind.GONE, rank.goneMs(roll.nowMs)));
             }
-        });
-        if (found.size() < ranks.size()) {
+        }
+        if (found.size() < roll.size()) {
             signs.addAll(found);
         }
     }

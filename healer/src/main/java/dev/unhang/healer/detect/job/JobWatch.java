@@ -9,12 +9,14 @@ import dev.unhang.events.v1.Suspect;
 import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -30,12 +32,18 @@ final class JobWatch {
     private static final long FORGOTTEN_MS = 600_000;
     private static final int MOST_PROCESSES = 8;
 
+    private static final Comparator<RankView> BY_NUMBER = Comparator.comparingInt(rank -> rank.rank);
+
     private final String name;
     private final int epoch;
     private final int world;
     private final Profile profile;
     private final Findings findings;
-    private final Map<Integer, RankView> ranks = new TreeMap<>();
+    private final Map<Integer, RankView> byNumber = new HashMap<>();
+
+    /** In the order of their numbers. */
+    private final List<RankView> ranks = new ArrayList<>();
+
     private @Nullable SortedSet<String> nodes;
     private final Phases phases;
     private final Stall stall;
@@ -66,12 +74,13 @@ final class JobWatch {
         return epoch;
     }
 
-    /** Takes what a node says of one of its ranks. */
-    void heard(NodeReport report, RankReport rank, long nowMs) {
-        RankView view = ranks.get(rank.getRank());
+    /** Takes what a node says of one of its ranks. {@code known}: as {@link #known} tells of it. */
+    void heard(NodeReport report, RankReport rank, @Nullable RankView known, long nowMs) {
+        RankView view = known;
         if (view == null) {
             view = new RankView(rank.getRank(), report.getNode());
-            ranks.put(rank.getRank(), view);
+            byNumber.put(view.rank, view);
+            ranks.add(-1 - Collections.binarySearch(ranks, view, BY_NUMBER), view);
             nodes = null;
         } else if (!view.node().equals(report.getNode())) {
             nodes = null;
@@ -84,7 +93,7 @@ final class JobWatch {
         SortedSet<String> known = nodes;
         if (known == null) {
             known = new TreeSet<>();
-            for (RankView rank : ranks.values()) {
+            for (RankView rank : ranks) {
                 known.add(rank.node());
             }
             nodes = known;
@@ -93,7 +102,7 @@ final class JobWatch {
     }
 
     JobIdentity identity() {
-        return Identities.join(ranks.values());
+        return Identities.join(ranks);
     }
 
     JobSight sight() {
@@ -107,7 +116,7 @@ final class JobWatch {
     /** Since when all known ranks do; -1: one does not. */
     private long trainsSinceMs() {
         long since = -1;
-        for (RankView rank : ranks.values()) {
+        for (RankView rank : ranks) {
             if (rank.trainsSinceMs() < 0) {
                 return -1;
             }
@@ -120,12 +129,12 @@ final class JobWatch {
     private List<RankProcess> processes(List<Suspect> suspects) {
         List<RankProcess> processes = new ArrayList<>();
         for (Suspect suspect : suspects) {
-            RankView rank = suspect.hasRank() ? ranks.get(suspect.getRank()) : null;
+            RankView rank = suspect.hasRank() ? byNumber.get(suspect.getRank()) : null;
             if (rank != null && !rank.gone() && processes.size() < MOST_PROCESSES) {
                 processes.add(rank.process());
             }
         }
-        Iterator<RankView> lowest = ranks.values().iterator();
+        Iterator<RankView> lowest = ranks.iterator();
         while (processes.isEmpty() && lowest.hasNext()) {
             RankView rank = lowest.next();
             if (!rank.gone()) {
@@ -137,11 +146,11 @@ final class JobWatch {
 
     @Nullable
     RankView known(int number) {
-        return ranks.get(number);
+        return byNumber.get(number);
     }
 
     Collection<RankView> ranks() {
-        return ranks.values();
+        return ranks;
     }
 
     /** Nothing was said of it yet, and nothing is known of it that would be lost. */
@@ -156,14 +165,14 @@ final class JobWatch {
     /** Nothing has been heard of any rank for ten minutes of log time; of one that is there no more its node still tells. */
     boolean forgotten(long nowMs) {
         return nowMs - lastKnownMs > FORGOTTEN_MS
-                && ranks.values().stream()
+                && ranks.stream()
                         .map(rank -> rank.doing(nowMs))
                         .allMatch(doing -> doing == Doing.UNKNOWN || doing == Doing.SILENT);
     }
 
-    /** What stands. */
-    Collection<Finding> standing() {
-        return findings.standing();
+    /** What stands, as of now. */
+    Collection<Finding> standing(long nowMs) {
+        return findings.standing(nowMs);
     }
 
     /** The epoch is over: a new one has begun, or nothing is left of it. */
@@ -187,7 +196,7 @@ final class JobWatch {
             slowness.pause(nowMs);
             return;
         }
-        RollCall roll = new RollCall(ranks.values(), nowMs);
+        RollCall roll = new RollCall(ranks, nowMs);
         if (roll.count(Doing.GONE) == roll.size()) {
             close("all ranks of the job are gone", stampMs, out);
             return;
@@ -195,18 +204,29 @@ final class JobWatch {
         if (roll.known() > roll.count(Doing.SILENT)) {
             lastKnownMs = nowMs;
         }
-        profile.follow(phases, ranks.values(), roll.beats, nowMs);
-        armed |= ranks.values().stream().filter(RankView::armed).count() >= ARMED * Math.max(roll.size(), world);
+        profile.follow(phases, ranks, roll.beats, nowMs);
+        armed |= armedRanks() >= ARMED * Math.max(roll.size(), world);
         Verdict verdict = armed ? trains(roll, hearsay) : awaitRanks(nowMs, free);
         if (verdict == null) {
             return;
         }
-        findings.say(verdict, nodes(), identity(), processes(verdict.suspects()), stampMs, out);
         if (verdict.isWell()) {
+            findings.allWell(verdict.evidence().get(0), stampMs, out);
             profile.offenders.over();
-        } else if (verdict.confirmed() && !verdict.suspects().isEmpty()) {
+            return;
+        }
+        findings.say(verdict, nodes(), identity(), processes(verdict.suspects()), nowMs, stampMs, out);
+        if (verdict.confirmed() && !verdict.suspects().isEmpty()) {
             profile.named(verdict.suspects().get(0).getNode(), nowMs - verdict.ageMs(), nowMs);
         }
+    }
+
+    private int armedRanks() {
+        int count = 0;
+        for (RankView rank : ranks) {
+            count += rank.armed() ? 1 : 0;
+        }
+        return count;
     }
 
     private @Nullable Verdict trains(RollCall roll, Hearsay hearsay) {
@@ -229,10 +249,10 @@ final class JobWatch {
 
     /** A job at peace, on nodes that say that they are well, needs no look. */
     private boolean atPeace() {
-        if (!armed || stall.stands() || findings.any() || slowness.concerned(ranks.values())) {
+        if (!armed || stall.stands() || findings.any() || slowness.concerned(ranks)) {
             return false;
         }
-        for (RankView rank : ranks.values()) {
+        for (RankView rank : ranks) {
             if (!rank.wellNode() || rank.phase() != phases.now()) {
                 return false;
             }
@@ -242,11 +262,10 @@ final class JobWatch {
 
     /** A rank that never came, while the others wait for it. */
     private @Nullable Verdict awaitRanks(long nowMs, Set<String> free) {
-        boolean absent = world > 0
-                && ranks.size() < world
-                && ranks.values().stream().noneMatch(rank -> rank.armed() || rank.ends());
+        boolean absent =
+                world > 0 && ranks.size() < world && ranks.stream().noneMatch(rank -> rank.armed() || rank.ends());
         if (absent) {
-            Verdict verdict = Arrival.judge(name, world, ranks.size(), ranks::containsKey, nowMs - bornMs, free);
+            Verdict verdict = Arrival.judge(name, world, ranks.size(), byNumber::containsKey, nowMs - bornMs, free);
             awaiting |= verdict != null;
             return verdict;
         }

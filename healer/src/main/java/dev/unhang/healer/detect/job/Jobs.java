@@ -51,6 +51,11 @@ public final class Jobs {
 
     private final Set<String> free = new TreeSet<>();
     private final Scheduled scheduled = new Scheduled();
+
+    /** Nearly all ranks of one report are of one job. */
+    private JobIdentity lastIdentity = JobIdentity.getDefaultInstance();
+
+    private @Nullable Job lastJob;
     private final AddressBook addresses = new AddressBook();
 
     /** Takes what a node reports; may end an epoch. */
@@ -62,6 +67,7 @@ public final class Jobs {
             free.remove(report.getNode());
         }
         addresses.onReport(report);
+        lastJob = null;
         for (RankReport rank : report.getRanksList()) {
             onRank(report, rank, nowMs, stampMs, out);
         }
@@ -72,7 +78,12 @@ public final class Jobs {
         if (scheduled.rests(identity) != null) {
             return;
         }
-        Job job = job(identity, report.getNode(), nowMs, stampMs, out);
+        Job job = lastJob;
+        if (job == null || !identity.equals(lastIdentity)) {
+            job = job(identity, report.getNode(), nowMs, stampMs, out);
+            lastIdentity = identity;
+            lastJob = job;
+        }
         JobWatch watch = job.watch;
         if (identity.getEpochKnown() && identity.getEpoch() < watch.epoch()) {
             return;
@@ -80,6 +91,7 @@ public final class Jobs {
         @Nullable RankView known = watch.known(rank.getRank());
         if (identity.getEpochKnown() && identity.getEpoch() > watch.epoch()) {
             watch = next(job, identity.getEpoch(), identity.getWorld(), nowMs, stampMs, out);
+            known = null;
         } else if (rank.getGoneMs() > 0) {
             if (known != null && !known.sameProcess(report, rank)) {
                 return; // it has been replaced, perhaps on another node
@@ -91,8 +103,9 @@ public final class Jobs {
             // Torchelastic starts all workers anew when a node joins or leaves, and does not count that.
             int epoch = identity.getEpochKnown() ? watch.epoch() : watch.epoch() + 1;
             watch = next(job, epoch, identity.getWorld(), nowMs, stampMs, out);
+            known = null;
         }
-        watch.heard(report, rank, nowMs);
+        watch.heard(report, rank, known, nowMs);
     }
 
     private static JobWatch next(Job job, int epoch, int world, long nowMs, long stampMs, List<Finding> out) {
@@ -208,10 +221,10 @@ public final class Jobs {
         }
     }
 
-    /** Each finding that stands. */
-    public List<Finding> standing() {
+    /** Each finding that stands, with its age as of now. */
+    public List<Finding> standing(long nowMs) {
         List<Finding> standing = new ArrayList<>();
-        byName.values().forEach(job -> standing.addAll(job.watch.standing()));
+        byName.values().forEach(job -> standing.addAll(job.watch.standing(nowMs)));
         return standing;
     }
 

@@ -11,6 +11,8 @@ import java.util.Map;
  */
 final class Phases {
 
+    private static final int LAST = Phase.PHASE_END.getNumber();
+
     private final Map<Phase, Long> longestMs = new EnumMap<>(Phase.class);
     private Phase now = Phase.PHASE_NONE;
     private long sinceMs;
@@ -39,19 +41,23 @@ final class Phases {
     }
 
     private static Phase vote(Collection<RankView> ranks) {
-        Map<Phase, Integer> votes = new EnumMap<>(Phase.class);
+        int[] votes = new int[LAST + 1];
         for (RankView rank : ranks) {
-            votes.merge(rank.phase(), 1, Integer::sum);
+            votes[rank.phase().getNumber()]++;
         }
-        votes.remove(Phase.PHASE_NONE);
         Phase first = Phase.PHASE_NONE;
         int most = 0;
         boolean special = false;
-        for (Map.Entry<Phase, Integer> vote : votes.entrySet()) {
-            boolean other = vote.getKey() != Phase.PHASE_TRAIN && vote.getKey() != Phase.PHASE_END;
-            if ((other && !special) || (other == special && vote.getValue() > most)) {
-                first = vote.getKey();
-                most = vote.getValue();
+        for (int number = 1; number <= LAST; number++) {
+            Phase phase = Phase.forNumber(number);
+            int vote = votes[number];
+            if (phase == null || vote == 0) {
+                continue;
+            }
+            boolean other = phase != Phase.PHASE_TRAIN && phase != Phase.PHASE_END;
+            if ((other && !special) || (other == special && vote > most)) {
+                first = phase;
+                most = vote;
                 special |= other;
             }
         }
@@ -74,8 +80,7 @@ final class Phases {
 
     /** Some rank has said that it ends, or most are gone. */
     boolean ending(RollCall roll) {
-        return roll.count(RankView.Doing.GONE) * 2 > roll.size()
-                || roll.doing.keySet().stream().anyMatch(RankView::ends);
+        return roll.ends || roll.count(RankView.Doing.GONE) * 2 > roll.size();
     }
 
     /** Its checkpoints are announced: it has announced one. Who announces only evaluations may still save in silence. */

@@ -4,7 +4,6 @@ import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -44,53 +43,65 @@ record Picture(Kind kind, List<Integer> who) {
         who = List.copyOf(who);
     }
 
-    static Picture of(Map<RankView, Doing> ranks) {
-        List<Integer> idle = new ArrayList<>();
-        List<Integer> work = new ArrayList<>();
-        Set<String> idleNodes = new HashSet<>();
-        Set<String> nodes = new HashSet<>();
-        int spin = 0;
-        for (Map.Entry<RankView, Doing> each : ranks.entrySet()) {
-            RankView rank = each.getKey();
-            nodes.add(rank.node());
-            switch (each.getValue()) {
-                case IDLE -> {
-                    idle.add(rank.rank);
-                    idleNodes.add(rank.node());
-                }
-                case WORK -> work.add(rank.rank);
-                case SPIN -> spin++;
-                case GONE, SILENT, UNKNOWN -> {}
-            }
-        }
-        int known = idle.size() + work.size() + spin;
+    static Picture of(RollCall roll) {
+        int idle = roll.count(Doing.IDLE);
+        int work = roll.count(Doing.WORK);
+        int spin = roll.count(Doing.SPIN);
+        int known = idle + work + spin;
         if (known == 0) {
             return new Picture(Kind.NOTHING_KNOWN, List.of());
         }
-        if (idle.isEmpty() && work.isEmpty()) {
+        if (idle == 0 && work == 0) {
             return new Picture(Kind.ALL_SPIN, List.of());
         }
         if (spin == 0) {
-            return new Picture(work.isEmpty() ? Kind.ALL_IDLE : Kind.WORK, List.of());
+            return new Picture(work == 0 ? Kind.ALL_IDLE : Kind.WORK, List.of());
         }
-        if (idle.isEmpty()) {
-            return work.size() <= Math.max(1, known / 8)
-                    ? new Picture(Kind.FEW_WORK, work)
+        int few = Math.max(1, known / 8);
+        if (idle == 0) {
+            return work <= few
+                    ? new Picture(Kind.FEW_WORK, those(roll, Doing.WORK))
                     : new Picture(Kind.WORK, List.of());
         }
-        boolean few = idle.size() <= Math.max(1, known / 8)
-                || (idleNodes.size() == 1 && nodes.size() > 2 && wholeNode(ranks, idleNodes, idle.size()));
-        if (few && idle.size() <= spin) {
-            return new Picture(Kind.FEW_IDLE, idle);
+        if (idle <= spin && (idle <= few || areOneOfSeveralNodes(roll))) {
+            return new Picture(Kind.FEW_IDLE, those(roll, Doing.IDLE));
         }
-        return new Picture(Kind.SOME_IDLE, idle.size() <= MOST_NAMED ? idle : List.of(idle.size()));
+        return new Picture(Kind.SOME_IDLE, idle <= MOST_NAMED ? those(roll, Doing.IDLE) : List.of(idle));
     }
 
-    private static boolean wholeNode(Map<RankView, Doing> ranks, Set<String> node, int idle) {
-        return ranks.keySet().stream()
-                        .filter(rank -> node.contains(rank.node()))
-                        .count()
-                == idle;
+    private static List<Integer> those(RollCall roll, Doing what) {
+        List<Integer> those = new ArrayList<>(roll.count(what));
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.doing(i) == what) {
+                those.add(roll.rank(i).rank);
+            }
+        }
+        return those;
+    }
+
+    /** The idle ranks are all ranks of one node, and there are more than two. */
+    private static boolean areOneOfSeveralNodes(RollCall roll) {
+        Set<String> nodes = new HashSet<>();
+        String idleNode = null;
+        for (int i = 0; i < roll.size(); i++) {
+            String node = roll.rank(i).node();
+            nodes.add(node);
+            if (roll.doing(i) == Doing.IDLE) {
+                if (idleNode != null && !idleNode.equals(node)) {
+                    return false;
+                }
+                idleNode = node;
+            }
+        }
+        if (nodes.size() <= 2) {
+            return false;
+        }
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.doing(i) != Doing.IDLE && roll.rank(i).node().equals(idleNode)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** For evidence. */

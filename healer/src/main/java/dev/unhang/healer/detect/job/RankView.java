@@ -205,6 +205,9 @@ final class RankView {
     /** The worst port of its own traffic that is down; null: none. The end that is down itself is worse than its peer. */
     @Nullable
     NicReport portDown() {
+        if (report.getPortsDownCount() == 0) {
+            return null;
+        }
         NicReport worst = null;
         for (NicReport nic : nodeReport.getNicsList()) {
             if (nic.getDownMs() > 0

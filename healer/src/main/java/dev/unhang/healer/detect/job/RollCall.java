@@ -2,13 +2,8 @@ package dev.unhang.healer.detect.job;
 
 import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * All ranks of a job as they are at one look: what each does, seen beside the others. Among ranks without GPUs the one
@@ -25,49 +20,81 @@ final class RollCall {
     private static final int BLOCKED = 30;
 
     final long nowMs;
-    final Map<RankView, Doing> doing;
     final Picture picture;
 
     /** The training loop of a rank that lives reports progress. What a dead one said last tells nothing of now. */
     final boolean beats;
 
-    private final EnumMap<Doing, Integer> count = new EnumMap<>(Doing.class);
+    /** Some rank has said that its work is done. */
+    final boolean ends;
 
-    RollCall(Collection<RankView> ranks, long nowMs) {
+    /** The longest usual step of a rank, s; 0 while none is known. */
+    final double usualStep;
+
+    private final RankView[] ranks;
+    private final Doing[] doing;
+    private int work;
+    private int spin;
+    private int idle;
+    private int gone;
+    private int silent;
+    private int unknown;
+
+    RollCall(Collection<RankView> all, long nowMs) {
         this.nowMs = nowMs;
-        Map<RankView, Doing> each = new LinkedHashMap<>();
-        for (RankView rank : ranks) {
-            each.put(rank, rank.doing(nowMs));
+        this.ranks = all.toArray(new RankView[0]);
+        this.doing = new Doing[ranks.length];
+        for (int i = 0; i < ranks.length; i++) {
+            doing[i] = ranks[i].doing(nowMs);
         }
-        compareProcesses(each);
-        this.doing = each;
-        each.values().forEach(one -> count.merge(one, 1, Integer::sum));
-        this.picture = Picture.of(each);
-        this.beats = each.entrySet().stream()
-                .anyMatch(one -> one.getValue() != Doing.GONE
-                        && one.getValue() != Doing.SILENT
-                        && one.getKey().hasProgress());
+        compareProcesses();
+        boolean progress = false;
+        boolean end = false;
+        int longestUs = 0;
+        for (int i = 0; i < ranks.length; i++) {
+            counted(doing[i]);
+            progress |= doing[i] != Doing.GONE && doing[i] != Doing.SILENT && ranks[i].hasProgress();
+            end |= ranks[i].ends();
+            longestUs = Math.max(longestUs, ranks[i].report().getUsualStepUs());
+        }
+        this.beats = progress;
+        this.ends = end;
+        this.usualStep = longestUs / 1e6;
+        this.picture = Picture.of(this);
     }
 
-    private static void compareProcesses(Map<RankView, Doing> ranks) {
+    private void counted(Doing one) {
+        switch (one) {
+            case WORK -> work++;
+            case SPIN -> spin++;
+            case IDLE -> idle++;
+            case GONE -> gone++;
+            case SILENT -> silent++;
+            case UNKNOWN -> unknown++;
+        }
+    }
+
+    private void compareProcesses() {
         int busy = 0;
         int blocked = 0;
-        for (Map.Entry<RankView, Doing> each : ranks.entrySet()) {
-            if (idleProcess(each)) {
-                busy += busy(each.getKey()) ? 1 : 0;
-                blocked += blocked(each.getKey()) ? 1 : 0;
+        for (int i = 0; i < ranks.length; i++) {
+            if (idleProcess(i)) {
+                busy += busy(ranks[i]) ? 1 : 0;
+                blocked += blocked(ranks[i]) ? 1 : 0;
             }
         }
         if (busy == 0 || busy > blocked) {
             return;
         }
-        ranks.entrySet().stream()
-                .filter(each -> idleProcess(each) && blocked(each.getKey()))
-                .forEach(each -> each.setValue(Doing.SPIN));
+        for (int i = 0; i < ranks.length; i++) {
+            if (idleProcess(i) && blocked(ranks[i])) {
+                doing[i] = Doing.SPIN;
+            }
+        }
     }
 
-    private static boolean idleProcess(Map.Entry<RankView, Doing> rank) {
-        return rank.getValue() == Doing.IDLE && !rank.getKey().hasGpu();
+    private boolean idleProcess(int i) {
+        return doing[i] == Doing.IDLE && !ranks[i].hasGpu();
     }
 
     private static boolean busy(RankView rank) {
@@ -79,11 +106,28 @@ final class RollCall {
     }
 
     int size() {
-        return doing.size();
+        return ranks.length;
+    }
+
+    /** The ranks in the order of their numbers: the one at a place, from 0. */
+    RankView rank(int at) {
+        return ranks[at];
+    }
+
+    /** What the one at that place does. */
+    Doing doing(int at) {
+        return doing[at];
     }
 
     int count(Doing what) {
-        return count.getOrDefault(what, 0);
+        return switch (what) {
+            case WORK -> work;
+            case SPIN -> spin;
+            case IDLE -> idle;
+            case GONE -> gone;
+            case SILENT -> silent;
+            case UNKNOWN -> unknown;
+        };
     }
 
     /** Ranks of which something is known now; one that is gone is known. */
@@ -96,22 +140,20 @@ final class RollCall {
      * may well be half of a small job.
      */
     boolean blind() {
-        Set<String> silent = new HashSet<>();
-        those(Doing.SILENT).forEach(rank -> silent.add(rank.node()));
-        return known() - count(Doing.SILENT) < Math.max(1, size() / 2.0)
-                || (silent.size() > 1 && 2 * silent.size() >= nodes().size());
-    }
-
-    List<RankView> those(Doing what) {
-        return doing.entrySet().stream()
-                .filter(each -> each.getValue() == what)
-                .map(Map.Entry::getKey)
-                .toList();
-    }
-
-    Set<String> nodes() {
-        Set<String> nodes = new TreeSet<>();
-        doing.keySet().forEach(rank -> nodes.add(rank.node()));
-        return nodes;
+        if (known() - count(Doing.SILENT) < Math.max(1, size() / 2.0)) {
+            return true;
+        }
+        if (count(Doing.SILENT) < 2) {
+            return false;
+        }
+        Set<String> silentNodes = new HashSet<>();
+        Set<String> nodes = new HashSet<>();
+        for (int i = 0; i < ranks.length; i++) {
+            nodes.add(ranks[i].node());
+            if (doing[i] == Doing.SILENT) {
+                silentNodes.add(ranks[i].node());
+            }
+        }
+        return silentNodes.size() > 1 && 2 * silentNodes.size() >= nodes.size();
     }
 }

@@ -1,10 +1,10 @@
 package dev.unhang.healer.detect.job;
 
 import dev.unhang.events.v1.IncidentKind;
+import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.Suspect;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -48,12 +48,13 @@ final class Slowness {
     private static final double LEAST_GAP = 0.08;
     private static final long LONGEST_LOOK_MS = 5_000;
 
+    private final News news = new News();
     private double lost;
     private double well;
     private long sinceMs = -1;
     private long lookedMs = -1;
 
-    /** A look at a job that does not stand still. Null: nothing to say. */
+    /** A look at a job that does not stand still. Null: nothing to say, or nothing that was not said a moment ago. */
     @Nullable
     Verdict look(String job, RollCall roll) {
         double seconds = lookedMs < 0 ? 0 : Math.min(LONGEST_LOOK_MS, roll.nowMs - lookedMs) / 1000.0;
@@ -78,7 +79,15 @@ final class Slowness {
         if (lost < Math.max(SUSPECT, SUSPECT_STEPS * usual)) {
             return null;
         }
-        return verdict(job, roll, now, usual);
+        RankView straggler = straggler(roll, now, usual);
+        double confirm = straggler != null
+                ? Math.max(CONFIRM, CONFIRM_STEPS * usual)
+                : Math.max(CONFIRM_ALL_ALIKE, CONFIRM_ALL_ALIKE_STEPS * usual);
+        boolean confirmed = lost >= confirm;
+        int who = straggler == null ? -1 : straggler.rank;
+        return news.worthWords(IncidentKind.JOB_SLOW, confirmed, who, roll.nowMs)
+                ? verdict(job, roll, now, usual, straggler, confirmed)
+                : null;
     }
 
     private @Nullable Verdict over() {
@@ -87,11 +96,13 @@ final class Slowness {
         }
         sinceMs = -1;
         lost = 0;
+        news.nothing();
         return Verdict.well("its steps take as long as before");
     }
 
     /** What is lost in a standstill is counted there. */
     void pause(long nowMs) {
+        news.nothing();
         lookedMs = nowMs;
     }
 
@@ -108,11 +119,8 @@ final class Slowness {
         return false;
     }
 
-    private Verdict verdict(String job, RollCall roll, double now, double usual) {
-        RankView straggler = straggler(roll, now, usual);
-        double confirm = straggler != null
-                ? Math.max(CONFIRM, CONFIRM_STEPS * usual)
-                : Math.max(CONFIRM_ALL_ALIKE, CONFIRM_ALL_ALIKE_STEPS * usual);
+    private Verdict verdict(
+            String job, RollCall roll, double now, double usual, @Nullable RankView straggler, boolean confirmed) {
         List<String> evidence = new ArrayList<>();
         evidence.add(String.format(
                 Locale.ROOT,
@@ -139,7 +147,7 @@ final class Slowness {
         }
         return new Verdict(
                 IncidentKind.JOB_SLOW,
-                lost >= confirm,
+                confirmed,
                 roll.nowMs - sinceMs,
                 suspects,
                 evidence,
@@ -156,26 +164,39 @@ final class Slowness {
     /** It does make steps. */
     private static boolean steps(RollCall roll, double stepSeconds) {
         double limitMs = Math.max(3_000, 4_000 * stepSeconds);
-        return roll.doing.keySet().stream()
-                .anyMatch(rank -> rank.hasProgress() && rank.progressAgeMs(roll.nowMs) <= limitMs);
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.rank(i).hasProgress() && roll.rank(i).progressAgeMs(roll.nowMs) <= limitMs) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Median over the ranks that tell it, s; NaN unless half of them do. */
     private static double median(RollCall roll, boolean usual) {
-        double[] all = roll.doing.keySet().stream()
-                .filter(rank -> rank.report().hasStepUs())
-                .mapToDouble(rank ->
-                        usual ? rank.report().getUsualStepUs() : rank.report().getStepUs())
-                .sorted()
-                .toArray();
-        return all.length == 0 || all.length * 2 < roll.size() ? Double.NaN : all[all.length / 2] / 1e6;
+        int[] all = new int[roll.size()];
+        int told = 0;
+        for (int i = 0; i < all.length; i++) {
+            RankReport report = roll.rank(i).report();
+            if (report.hasStepUs()) {
+                all[told++] = usual ? report.getUsualStepUs() : report.getStepUs();
+            }
+        }
+        if (told == 0 || told * 2 < all.length) {
+            return Double.NaN;
+        }
+        Arrays.sort(all, 0, told);
+        return all[told / 2] / 1e6;
     }
 
     private static @Nullable RankView straggler(RollCall roll, double now, double usual) {
-        RankView least = roll.doing.keySet().stream()
-                .filter(rank -> rank.waitPm() >= 0)
-                .min(Comparator.comparingInt(RankView::waitPm).thenComparingInt(rank -> rank.rank))
-                .orElse(null);
+        RankView least = null;
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            if (rank.waitPm() >= 0 && (least == null || rank.waitPm() < least.waitPm())) {
+                least = rank; // of several the lowest
+            }
+        }
         if (least == null || roll.size() < 2) {
             return null;
         }
@@ -186,11 +207,15 @@ final class Slowness {
 
     /** Median of the share of time that the other ranks wait, per mille; 0 when none tells. */
     private static int waits(RollCall roll, RankView but) {
-        int[] others = roll.doing.keySet().stream()
-                .filter(rank -> rank.rank != but.rank && rank.waitPm() >= 0)
-                .mapToInt(RankView::waitPm)
-                .toArray();
-        Arrays.sort(others);
-        return others.length == 0 ? 0 : others[others.length / 2];
+        int[] others = new int[roll.size()];
+        int told = 0;
+        for (int i = 0; i < others.length; i++) {
+            RankView rank = roll.rank(i);
+            if (rank != but && rank.waitPm() >= 0) {
+                others[told++] = rank.waitPm();
+            }
+        }
+        Arrays.sort(others, 0, told);
+        return told == 0 ? 0 : others[told / 2];
     }
 }

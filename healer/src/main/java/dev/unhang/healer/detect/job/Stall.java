@@ -50,6 +50,7 @@ final class Stall {
     private final Pauses pauses;
     private final Phases phases;
     private final SignsHeld signsHeld = new SignsHeld();
+    private final News news = new News();
     private @Nullable Standstill still;
     private boolean taught;
 
@@ -74,7 +75,7 @@ final class Stall {
      * Looks at the ranks.
      *
      * @param hearsay what other ranks and the past say against each
-     * @return null: nothing to say
+     * @return null: nothing to say, or nothing that was not said a moment ago
      */
     @Nullable
     Verdict look(RollCall roll, Hearsay hearsay) {
@@ -90,7 +91,7 @@ final class Stall {
         boolean moves = beats && age < MOVING_MS;
         if (!moves && standsStill(roll, beats, age)) {
             if (stretch == null) {
-                long overdue = beats ? Math.max(stillMs(roll), age - (long) (1000 * usualStep(roll))) : age;
+                long overdue = beats ? Math.max(stillMs(roll), age - (long) (1000 * roll.usualStep)) : age;
                 stretch = new Standstill(roll.nowMs - Math.max(0, Math.min(age, overdue)));
                 still = stretch;
                 signsHeld.clear();
@@ -100,6 +101,7 @@ final class Stall {
         if (stretch != null && stretch.works(moves, roll.nowMs)) {
             taught |= stretch.teach(pauses);
             still = null;
+            news.nothing();
             return Verdict.well("the job makes progress again");
         }
         return null;
@@ -108,10 +110,10 @@ final class Stall {
     /** For how long nobody has made progress; without heartbeats: nobody has been seen at work. Ms. */
     private static long age(RollCall roll, boolean beats) {
         long least = Long.MAX_VALUE;
-        for (Map.Entry<RankView, Doing> each : roll.doing.entrySet()) {
-            RankView rank = each.getKey();
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
             long progress = rank.hasProgress() ? rank.progressAgeMs(roll.nowMs) : Long.MAX_VALUE;
-            switch (each.getValue()) {
+            switch (roll.doing(i)) {
                 case SPIN, IDLE -> least = Math.min(least, beats ? progress : rank.stillMs(roll.nowMs));
                 case WORK, UNKNOWN -> least = Math.min(least, beats ? progress : Long.MAX_VALUE);
                 case GONE, SILENT -> {}
@@ -122,11 +124,13 @@ final class Stall {
 
     /** For how long nobody of those that wait or idle has been seen at work, ms. */
     private static long stillMs(RollCall roll) {
-        return roll.doing.entrySet().stream()
-                .filter(each -> each.getValue() == Doing.SPIN || each.getValue() == Doing.IDLE)
-                .mapToLong(each -> each.getKey().stillMs(roll.nowMs))
-                .min()
-                .orElse(0);
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.doing(i) == Doing.SPIN || roll.doing(i) == Doing.IDLE) {
+                least = Math.min(least, roll.rank(i).stillMs(roll.nowMs));
+            }
+        }
+        return least == Long.MAX_VALUE ? 0 : least;
     }
 
     private static boolean standsStill(RollCall roll, boolean beats, long ageMs) {
@@ -141,29 +145,21 @@ final class Stall {
 
     /** How long ranks that compute may make no progress before anybody is told, s. */
     private static double busyLimit(RollCall roll) {
-        return Math.max(BUSY_SUSPECT, BUSY_SUSPECT_STEPS * usualStep(roll));
-    }
-
-    /** Its longest usual step, s; 0 while none is known. */
-    private static double usualStep(RollCall roll) {
-        return roll.doing.keySet().stream()
-                        .mapToInt(rank -> rank.report().getUsualStepUs())
-                        .max()
-                        .orElse(0)
-                / 1e6;
+        return Math.max(BUSY_SUSPECT, BUSY_SUSPECT_STEPS * roll.usualStep);
     }
 
     private @Nullable Verdict stands(Standstill stretch, RollCall roll, boolean beats, Hearsay hearsay) {
         long nowMs = roll.nowMs;
         boolean ending = phases.ending(roll);
         boolean special = beats && phases.special();
-        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.beganMs(), (long) (1000 * usualStep(roll)), ending);
+        List<HardSign> hard = HardSign.of(roll, nowMs - stretch.beganMs(), (long) (1000 * roll.usualStep), ending);
         boolean weak = hard.stream().allMatch(HardSign::weak);
         String explanation = weak ? Explanation.of(roll) : "";
         if (explanation.isEmpty()) {
             stretch.unexplained();
         } else if (stretch.explainedSeconds(nowMs) < PHASE_LIMIT && !stretch.isAlarmed()) {
             stretch.explained(pauses, nowMs);
+            news.nothing();
             return Verdict.well(explanation);
         }
         Limits limits = limits(roll, beats, special, ending);
@@ -189,10 +185,14 @@ final class Stall {
         }
         boolean confirmed = !sure.isEmpty() || (stretch.used() >= 1 && counted >= suspect);
         if (!confirmed && counted < suspect) {
+            news.nothing();
             return null;
         }
         if (confirmed) {
             stretch.alarmed();
+        }
+        if (!news.worthWords(kind, confirmed, 31 * pictured(roll) + hard(hard), nowMs)) {
+            return null;
         }
         if (sure.isEmpty()) {
             sure = "longer than a pause of this kind may take in this job, " + (long) limits.confirm() + " s";
@@ -206,11 +206,29 @@ final class Stall {
                 new Suspects(roll, hard, hearsay, nowMs - stretch.beganMs()).list());
     }
 
+    /** What each rank does, and whether its log has said more: a hash. */
+    private static int pictured(RollCall roll) {
+        int hash = roll.size();
+        for (int i = 0; i < roll.size(); i++) {
+            hash = 31 * hash + roll.doing(i).name().hashCode();
+            hash = 31 * hash + roll.rank(i).report().getAccusationsCount();
+        }
+        return hash;
+    }
+
+    private static int hard(List<HardSign> signs) {
+        int hash = 1;
+        for (HardSign sign : signs) {
+            hash = 31 * (31 * hash + sign.kind().name().hashCode()) + sign.rank().rank;
+        }
+        return hash;
+    }
+
     private Limits limits(RollCall roll, boolean beats, boolean special, boolean ending) {
         Limits limits = pauses.limits(roll.picture, beats, witness(roll, beats));
         double suspect = limits.suspect();
         double confirm = limits.confirm();
-        double step = usualStep(roll);
+        double step = roll.usualStep;
         if (roll.picture.kind() == Picture.Kind.WORK || roll.picture.kind() == Picture.Kind.FEW_WORK) {
             suspect = Math.max(suspect, roll.picture.kind() == Picture.Kind.WORK ? busyLimit(roll) : 2.5 * step);
             confirm = Math.max(confirm, 3 * step);
@@ -234,9 +252,16 @@ final class Stall {
         if (beats && phases.announces()) {
             return Witness.PHASES;
         }
-        List<RankView> idle = roll.those(Doing.IDLE);
-        boolean known = idle.stream().allMatch(rank -> rank.ioKnown() || rank.savesAnnounced());
-        return !idle.isEmpty() && known ? Witness.IO : Witness.NOTHING;
+        if (roll.count(Doing.IDLE) == 0) {
+            return Witness.NOTHING;
+        }
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            if (roll.doing(i) == Doing.IDLE && !rank.ioKnown() && !rank.savesAnnounced()) {
+                return Witness.NOTHING;
+            }
+        }
+        return Witness.IO;
     }
 
     private static boolean manyGoneAndNobodyWaits(RollCall roll, boolean beats) {
@@ -279,9 +304,10 @@ final class Stall {
 
     private static String outOfStep(RollCall roll) {
         long waiting = roll.count(Doing.SPIN);
-        long ended = roll.doing.entrySet().stream()
-                .filter(each -> each.getValue() == Doing.GONE || each.getKey().ends())
-                .count();
+        int ended = 0;
+        for (int i = 0; i < roll.size(); i++) {
+            ended += roll.doing(i) == Doing.GONE || roll.rank(i).ends() ? 1 : 0;
+        }
         return waiting > 0 && ended > 0
                 ? ended + " of " + roll.size() + " ranks have ended and " + waiting
                         + " still wait in a collective: they left it out of step"

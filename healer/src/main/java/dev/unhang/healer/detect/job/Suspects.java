@@ -5,11 +5,8 @@ import dev.unhang.healer.detect.job.RankView.Doing;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who is to blame for a standstill: each piece of evidence gives points, and the sum ranks the suspects. Six points
@@ -31,191 +28,212 @@ final class Suspects {
     private static final long FIRST_GONE_MS = 1_500;
 
     private static final class Score {
+        final int at;
         double points;
         final List<String> why = new ArrayList<>();
+
+        Score(int at) {
+            this.at = at;
+        }
     }
 
-    private final Map<RankView, Score> scores = new LinkedHashMap<>();
-    private final Set<RankView> signed = new HashSet<>();
-    private final Map<RankView, Doing> ranks;
-    private final long nowMs;
+    private final RollCall roll;
+    private final @Nullable Score[] scores;
+
+    /** By place in the roll call: some hard sign is against it. */
+    private final boolean[] signed;
+
+    private final boolean anySigned;
 
     Suspects(RollCall roll, List<HardSign> hard, Hearsay hearsay, long stillMs) {
-        this.ranks = roll.doing;
-        this.nowMs = roll.nowMs;
-        ranks.keySet().forEach(rank -> scores.put(rank, new Score()));
+        this.roll = roll;
+        this.scores = new Score[roll.size()];
+        this.signed = new boolean[roll.size()];
+        this.anySigned = !hard.isEmpty();
         for (HardSign sign : hard) {
-            add(sign.rank(), sign.kind().points, sign.words());
-            signed.add(sign.rank());
+            int at = place(sign.rank());
+            add(at, sign.kind().points, sign.words());
+            signed[at] = true;
         }
         byActivity();
         byCpu();
         byStep();
         byNode();
         byFirst();
-        for (RankView rank : ranks.keySet()) {
-            hearsay.against(rank, stillMs).forEach(point -> add(rank, point.points(), point.words()));
+        for (int i = 0; i < roll.size(); i++) {
+            for (Hearsay.Point point : hearsay.against(roll.rank(i), stillMs)) {
+                add(i, point.points(), point.words());
+            }
         }
     }
 
-    private void add(RankView rank, double points, String why) {
-        Score score = scores.get(rank);
-        if (score != null) {
-            score.points += points;
-            score.why.add(why);
+    private int place(RankView rank) {
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.rank(i) == rank) {
+                return i;
+            }
         }
+        throw new IllegalArgumentException("rank " + rank.rank + " is not on the roll");
+    }
+
+    private void add(int at, double points, String why) {
+        Score score = scores[at];
+        if (score == null) {
+            score = new Score(at);
+            scores[at] = score;
+        }
+        score.points += points;
+        score.why.add(why);
     }
 
     /** What may well follow from another rank's hard sign, as a GPU that idles after an abort, counts half. */
-    private void addSoft(RankView rank, double points, String why) {
-        add(rank, signed.isEmpty() || signed.contains(rank) ? points : points / 2, why);
-    }
-
-    private List<RankView> those(Doing doing) {
-        return ranks.entrySet().stream()
-                .filter(each -> each.getValue() == doing)
-                .map(Map.Entry::getKey)
-                .toList();
+    private void addSoft(int at, double points, String why) {
+        add(at, !anySigned || signed[at] ? points : points / 2, why);
     }
 
     private void byActivity() {
-        int few = Math.max(1, ranks.size() / 8);
-        List<RankView> spin = those(Doing.SPIN);
-        List<RankView> idle = those(Doing.IDLE);
-        List<RankView> work = those(Doing.WORK);
-        if (!spin.isEmpty() && idle.size() <= spin.size()) {
-            for (RankView rank : idle) {
+        int few = Math.max(1, roll.size() / 8);
+        int spin = roll.count(Doing.SPIN);
+        int idle = roll.count(Doing.IDLE);
+        boolean blamesIdle = spin > 0 && idle <= spin;
+        boolean blamesWork = spin > 0 && roll.count(Doing.WORK) <= few;
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            if (blamesIdle && roll.doing(i) == Doing.IDLE) {
                 addSoft(
-                        rank,
-                        idle.size() <= few ? 4 : 2,
+                        i,
+                        idle <= few ? 4 : 2,
                         (rank.hasGpu()
                                         ? "the GPU of rank " + rank.rank + " is idle"
                                         : "rank " + rank.rank + " exchanges nothing")
-                                + " while " + spin.size() + " of " + ranks.size() + " ranks wait in a collective");
+                                + " while " + spin + " of " + roll.size() + " ranks wait in a collective");
             }
         }
-        if (!spin.isEmpty() && work.size() <= few) {
-            for (RankView rank : work) {
-                addSoft(rank, 3, "the GPU of rank " + rank.rank + " works while the others wait");
+        for (int i = 0; i < roll.size(); i++) {
+            if (blamesWork && roll.doing(i) == Doing.WORK) {
+                addSoft(i, 3, "the GPU of rank " + roll.rank(i).rank + " works while the others wait");
             }
         }
     }
 
     private void byCpu() {
-        int[] waiting = those(Doing.SPIN).stream()
-                .mapToInt(RankView::millicores)
-                .filter(cpu -> cpu >= 0)
-                .sorted()
-                .toArray();
-        if (waiting.length == 0) {
+        int[] waiting = new int[roll.count(Doing.SPIN)];
+        int known = 0;
+        for (int i = 0; i < roll.size(); i++) {
+            if (roll.doing(i) == Doing.SPIN && roll.rank(i).millicores() >= 0) {
+                waiting[known++] = roll.rank(i).millicores();
+            }
+        }
+        if (known == 0) {
             return;
         }
-        int usual = waiting[waiting.length / 2];
+        Arrays.sort(waiting, 0, known);
+        int usual = waiting[known / 2];
         if (usual < 200) {
             return;
         }
-        ranks.forEach((rank, doing) -> {
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
+            Doing doing = roll.doing(i);
             int cpu = rank.millicores();
             if (doing == Doing.SPIN || doing == Doing.GONE || doing == Doing.SILENT || cpu < 0) {
-                return;
+                continue;
             }
             double points = cpu < 0.25 * usual ? 2 : cpu < 0.7 * usual ? 1 : 0;
             if (points > 0) {
                 addSoft(
-                        rank,
+                        i,
                         points,
                         "rank " + rank.rank + " uses " + cpu / 10 + " % of a core, those that wait " + usual / 10
                                 + " %");
             }
-        });
+        }
     }
 
     private void byStep() {
-        long[] steps = ranks.entrySet().stream()
-                .filter(each -> each.getValue() != Doing.GONE && each.getValue() != Doing.SILENT)
-                .filter(each -> each.getKey().report().hasStep())
-                .mapToLong(each -> each.getKey().report().getStep())
-                .toArray();
-        if (steps.length == 0) {
+        long most = -1;
+        for (int i = 0; i < roll.size(); i++) {
+            most = Math.max(most, step(i));
+        }
+        int behind = 0;
+        for (int i = 0; i < roll.size(); i++) {
+            behind += step(i) >= 0 && step(i) < most ? 1 : 0;
+        }
+        if (behind == 0 || behind > Math.max(1, roll.size() / 4)) {
             return;
         }
-        long most = Arrays.stream(steps).max().getAsLong();
-        long behind = Arrays.stream(steps).filter(step -> step < most).count();
-        if (behind == 0 || behind > Math.max(1, ranks.size() / 4)) {
-            return;
-        }
-        ranks.forEach((rank, doing) -> {
-            boolean there = doing != Doing.GONE
-                    && doing != Doing.SILENT
-                    && rank.report().hasStep();
-            if (there && rank.report().getStep() < most) {
-                add(
-                        rank,
-                        2,
-                        "rank " + rank.rank + " is at step " + rank.report().getStep() + ", others at " + most);
+        for (int i = 0; i < roll.size(); i++) {
+            if (step(i) >= 0 && step(i) < most) {
+                add(i, 2, "rank " + roll.rank(i).rank + " is at step " + step(i) + ", others at " + most);
             }
-        });
+        }
+    }
+
+    /** Of a rank that is there; -1: it tells none. */
+    private long step(int at) {
+        boolean there = roll.doing(at) != Doing.GONE && roll.doing(at) != Doing.SILENT;
+        return there && roll.rank(at).report().hasStep()
+                ? roll.rank(at).report().getStep()
+                : -1;
     }
 
     private void byNode() {
-        ranks.forEach((rank, doing) -> {
+        for (int i = 0; i < roll.size(); i++) {
+            RankView rank = roll.rank(i);
             if (rank.report().getState() == 'D') {
-                add(rank, 2, "rank " + rank.rank + " is in uninterruptible sleep (D)");
+                add(i, 2, "rank " + rank.rank + " is in uninterruptible sleep (D)");
             }
             int xid = rank.report().getLastXid();
             if (xid != 0 && rank.report().getFatalXid() == 0 && rank.report().getLastXidAgeMs() <= XID_MS) {
-                add(rank, 3, "Xid " + xid + " on a GPU of rank " + rank.rank);
+                add(i, 3, "Xid " + xid + " on a GPU of rank " + rank.rank);
             }
-        });
+        }
     }
 
     /** It stopped clearly before all others did, so they wait for it; or its process ended first, and the others' after. */
     private void byFirst() {
-        Map<RankView, Long> still = new LinkedHashMap<>();
-        Map<RankView, Long> gone = new LinkedHashMap<>();
-        ranks.forEach((rank, doing) -> {
-            if (doing == Doing.SPIN || doing == Doing.IDLE) {
-                still.put(rank, rank.stillMs(nowMs));
-            } else if (doing == Doing.GONE) {
-                gone.put(rank, rank.goneMs(nowMs));
-            }
-        });
+        long[] still = new long[roll.size()];
+        long[] gone = new long[roll.size()];
+        for (int i = 0; i < roll.size(); i++) {
+            Doing doing = roll.doing(i);
+            boolean stands = doing == Doing.SPIN || doing == Doing.IDLE;
+            still[i] = stands ? roll.rank(i).stillMs(roll.nowMs) : -1;
+            gone[i] = doing == Doing.GONE ? roll.rank(i).goneMs(roll.nowMs) : -1;
+        }
         first(still, FIRST_MS, "stopped");
         first(gone, FIRST_GONE_MS, "ended");
     }
 
-    private void first(Map<RankView, Long> ages, long leastMs, String what) {
-        List<Map.Entry<RankView, Long>> oldest = ages.entrySet().stream()
-                .sorted(Map.Entry.<RankView, Long>comparingByValue().reversed())
-                .limit(2)
-                .toList();
-        if (oldest.size() < 2) {
-            return;
+    /** {@code ages}: by place; -1 for those of which nothing is to be told. */
+    private void first(long[] ages, long leastMs, String what) {
+        int oldest = -1;
+        long second = -1;
+        for (int i = 0; i < ages.length; i++) {
+            if (ages[i] >= 0 && (oldest < 0 || ages[i] > ages[oldest])) {
+                second = oldest < 0 ? -1 : ages[oldest];
+                oldest = i;
+            } else {
+                second = Math.max(second, ages[i]);
+            }
         }
-        long ahead = oldest.get(0).getValue() - oldest.get(1).getValue();
-        if (ahead >= leastMs) {
-            RankView rank = oldest.get(0).getKey();
-            add(rank, 1, "rank " + rank.rank + " " + what + " " + ahead / 1000 + " s before any other");
+        if (second >= 0 && ages[oldest] - second >= leastMs) {
+            long ahead = ages[oldest] - second;
+            add(oldest, 1, "rank " + roll.rank(oldest).rank + " " + what + " " + ahead / 1000 + " s before any other");
         }
-    }
-
-    private List<Map.Entry<RankView, Score>> best() {
-        return scores.entrySet().stream()
-                .filter(each -> each.getValue().points > 0)
-                .sorted(Comparator.<Map.Entry<RankView, Score>>comparingDouble(each -> -each.getValue().points)
-                        .thenComparingInt(each -> each.getKey().rank))
-                .limit(MOST)
-                .toList();
     }
 
     List<Suspect> list() {
-        return best().stream()
-                .map(each -> Suspect.newBuilder()
-                        .setNode(each.getKey().node())
-                        .setRank(each.getKey().rank)
-                        .setScore(each.getValue().points)
-                        .setConfidence(confidence(each.getValue().points))
-                        .addAllEvidence(each.getValue().why)
+        return Arrays.stream(scores)
+                .filter(score -> score != null && score.points > 0)
+                .sorted(Comparator.<Score>comparingDouble(score -> -score.points)
+                        .thenComparingInt(score -> roll.rank(score.at).rank))
+                .limit(MOST)
+                .map(score -> Suspect.newBuilder()
+                        .setNode(roll.rank(score.at).node())
+                        .setRank(roll.rank(score.at).rank)
+                        .setScore(score.points)
+                        .setConfidence(confidence(score.points))
+                        .addAllEvidence(score.why)
                         .build())
                 .toList();
     }

@@ -1,7 +1,5 @@
 package dev.unhang.healer.detect.node;
 
-import java.util.Arrays;
-
 /**
  * The step time of one rank, microseconds: its last steps against all before. A step that is much longer than usual does
  * not become usual, so that a rank which is slow for long stays slow. Judged by medians: one long step, as of a pause or
@@ -26,6 +24,10 @@ final class Pace {
 
     private final RunningLevel usual = new RunningLevel(0.5);
     private final double[] recent = new double[RECENT];
+
+    /** To work in. */
+    private final double[] sorted = new double[RECENT];
+
     private int measured;
     private double recentMedian = Double.NaN;
 
@@ -48,8 +50,15 @@ final class Pace {
     }
 
     private double median() {
-        double[] sorted = recent.clone();
-        Arrays.sort(sorted);
+        for (int i = 0; i < RECENT; i++) {
+            double value = recent[i];
+            int at = i;
+            while (at > 0 && sorted[at - 1] > value) {
+                sorted[at] = sorted[at - 1];
+                at--;
+            }
+            sorted[at] = value;
+        }
         return sorted[RECENT / 2];
     }
 

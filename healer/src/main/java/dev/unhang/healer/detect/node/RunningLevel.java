@@ -15,8 +15,10 @@ final class RunningLevel {
 
     private final double quantile;
     private final long[] values = new long[KEPT];
+
+    /** The same values in ascending order. */
     private final long[] sorted = new long[KEPT];
-    private boolean inOrder;
+
     private int size;
     private int seen;
     private int every = 1;
@@ -44,9 +46,10 @@ final class RunningLevel {
             }
             size = KEPT / 2;
             every *= 2;
+            sort();
         }
+        insert((long) value);
         values[size++] = (long) value;
-        inOrder = false;
         sinceComputed++;
         if (size < 10 || sinceComputed >= RECOMPUTE) {
             compute();
@@ -63,16 +66,21 @@ final class RunningLevel {
         if (size == 0) {
             return Double.NaN;
         }
-        sort();
         return sorted[(int) (size * other)];
     }
 
     private void sort() {
-        if (!inOrder) {
-            System.arraycopy(values, 0, sorted, 0, size);
-            Arrays.sort(sorted, 0, size);
-            inOrder = true;
+        System.arraycopy(values, 0, sorted, 0, size);
+        Arrays.sort(sorted, 0, size);
+    }
+
+    private void insert(long value) {
+        int at = size;
+        while (at > 0 && sorted[at - 1] > value) {
+            sorted[at] = sorted[at - 1];
+            at--;
         }
+        sorted[at] = value;
     }
 
     int seen() {
@@ -99,7 +107,7 @@ final class RunningLevel {
         seen = level.getSeen();
         every = Math.max(1, level.getEvery());
         sinceKept = 0;
-        inOrder = false;
+        sort();
         compute();
     }
 
@@ -110,7 +118,6 @@ final class RunningLevel {
             computed = Double.NaN;
             return;
         }
-        sort();
         computed = sorted[(int) (size * (size < 10 ? 0.5 : quantile))];
     }
 }

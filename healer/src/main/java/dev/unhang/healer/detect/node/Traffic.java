@@ -2,7 +2,6 @@ package dev.unhang.healer.detect.node;
 
 import dev.unhang.events.v1.NamedLevel;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,11 +36,20 @@ final class Traffic {
         boolean background;
 
         double recentMedian() {
-            double[] sorted = recent.clone();
-            Arrays.sort(sorted); // NaN sorts last
-            return Double.isNaN(sorted[2])
-                    ? (Double.isNaN(sorted[1]) ? sorted[0] : Math.min(sorted[0], sorted[1]))
-                    : sorted[1];
+            double a = recent[0];
+            double b = recent[1];
+            double c = recent[2];
+            if (Double.isNaN(a)) {
+                return lower(b, c);
+            }
+            if (Double.isNaN(b)) {
+                return lower(a, c);
+            }
+            return Double.isNaN(c) ? lower(a, b) : Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+        }
+
+        private static double lower(double a, double b) {
+            return Double.isNaN(a) ? b : Double.isNaN(b) ? a : Math.min(a, b);
         }
     }
 

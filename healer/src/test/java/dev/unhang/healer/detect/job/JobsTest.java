@@ -145,7 +145,7 @@ class JobsTest {
             assertThat(finding.getOver()).isTrue();
             assertThat(finding.getEvidenceList()).containsExactly("the job runs at a new epoch, 1");
         });
-        assertThat(jobs.standing()).isEmpty();
+        assertThat(jobs.standing(crew.nowMs)).isEmpty();
     }
 
     @Test
@@ -265,7 +265,7 @@ class JobsTest {
         crew.work(0, 1, 2, 3).each(rank -> rank.setArmed(true).setStep(1).setProgressAgeMs(100));
         seconds(3);
 
-        assertThat(jobs.standing()).isEmpty();
+        assertThat(jobs.standing(crew.nowMs)).isEmpty();
     }
 
     @Test
@@ -273,13 +273,13 @@ class JobsTest {
         seconds(3);
         crew.still(0);
         seconds(20);
-        assertThat(jobs.standing()).hasSize(1);
+        assertThat(jobs.standing(crew.nowMs)).hasSize(1);
         crew.silent(12, 0, 1, 2, 3);
         seconds(599);
-        assertThat(jobs.standing()).hasSize(1);
+        assertThat(jobs.standing(crew.nowMs)).hasSize(1);
         seconds(10);
 
-        assertThat(jobs.standing()).isEmpty();
+        assertThat(jobs.standing(crew.nowMs)).isEmpty();
     }
 
     @Test

@@ -25,11 +25,8 @@ class RollCallTest {
     }
 
     private static Doing doing(RollCall roll, int rank) {
-        return roll.doing.entrySet().stream()
-                .filter(each -> each.getKey().rank == rank)
-                .findFirst()
-                .orElseThrow()
-                .getValue();
+        assertThat(roll.rank(rank).rank).isEqualTo(rank);
+        return roll.doing(rank);
     }
 
     @Test
