@@ -262,8 +262,10 @@ final class GpuWatch {
         GpuReport.Builder report = GpuReport.newBuilder()
                 .setUuid(uuid)
                 .setActivity(present ? activity : ActivityClass.ACTIVITY_CLASS_GONE)
-                .setStatusValue(present ? last.getStatusValue() : ReadStatus.READ_STATUS_ABSENT_VALUE)
-                .addAllPids(last.getPidsList());
+                .setStatusValue(present ? last.getStatusValue() : ReadStatus.READ_STATUS_ABSENT_VALUE);
+        if (last.getPidsCount() > 0) {
+            report.addAllPids(last.getPidsList());
+        }
         if (hasUtil()) {
             report.setUtil(last.getUtil());
         }

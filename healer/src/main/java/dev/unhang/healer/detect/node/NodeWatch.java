@@ -41,6 +41,8 @@ final class NodeWatch {
     private SourceFaults sources = SourceFaults.of(last);
     private NodeInventory inventory = NodeInventory.getDefaultInstance();
     private @Nullable LearnedNode learnedBefore;
+    private ByteString machine = ByteString.EMPTY;
+    private String machineId = "";
     private boolean heard;
     private long eventSeq;
     private long eventStart;
@@ -208,6 +210,14 @@ final class NodeWatch {
         return 31 * hash + inventory.getHash().hashCode();
     }
 
+    private String machineId() {
+        if (!speakers.machine().equals(machine)) {
+            machine = speakers.machine();
+            machineId = Hex.of(machine, 4);
+        }
+        return machineId;
+    }
+
     NodeReport report(Now now, Watch watch) {
         List<String> notes = sources.notes();
         clock.notes(notes);
@@ -221,11 +231,16 @@ final class NodeWatch {
                 .setWatch(watch)
                 .setSilentMs((int) silence.silentMs(now.logMs()))
                 .setInventoryHash(inventory.getHash())
-                .putAllLabels(inventory.getLabelsMap())
-                .setMachineId(Hex.of(speakers.machine(), 4))
+                .setMachineId(machineId())
                 .setWell(!reporter.alarmed() && watch != Watch.WATCH_SILENT)
-                .addAllNotes(notes)
                 .addAllRanks(ranks.reports(now));
+        // An empty list costs the builder as much as one with entries.
+        if (inventory.getLabelsCount() > 0) {
+            report.putAllLabels(inventory.getLabelsMap());
+        }
+        if (!notes.isEmpty()) {
+            report.addAllNotes(notes);
+        }
         devices.report(report, now);
         if (clock.known()) {
             report.setClockOffsetNs(clock.offsetNs()).setClockBoundNs(clock.boundNs());

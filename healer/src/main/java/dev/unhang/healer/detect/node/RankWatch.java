@@ -238,7 +238,7 @@ final class RankWatch {
 
     /** Sentences that weigh against it by themselves. */
     List<String> evidence(Now now) {
-        List<String> evidence = new ArrayList<>();
+        List<String> evidence = new ArrayList<>(0);
         if (stopped()) {
             evidence.add(
                     "rank " + rank() + " (pid " + pid + ") is in process state T for " + stateMs(now) / 1000 + " s");

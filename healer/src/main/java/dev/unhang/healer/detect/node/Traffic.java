@@ -2,9 +2,7 @@ package dev.unhang.healer.detect.node;
 
 import dev.unhang.events.v1.NamedLevel;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The traffic of one rank over all its paths (network devices, RDMA ports, NVLinks), each against its own level at
@@ -27,6 +25,7 @@ final class Traffic {
     private static final int ODD_ENOUGH = 5;
 
     private static final class Path {
+        final String name;
         final RunningLevel level = new RunningLevel(0.5);
         final RunningLevel whileIdle = new RunningLevel(0.5);
         final double[] recent = {Double.NaN, Double.NaN, Double.NaN};
@@ -34,6 +33,10 @@ final class Traffic {
         double rate = Double.NaN;
         int odd;
         boolean background;
+
+        Path(String name) {
+            this.name = name;
+        }
 
         double recentMedian() {
             double a = recent[0];
@@ -53,30 +56,44 @@ final class Traffic {
         }
     }
 
-    private final Map<String, Path> paths = new LinkedHashMap<>();
+    private final List<Path> paths = new ArrayList<>(2);
+
+    /** Where in the list the path is that will be told next: nearly all samples tell of the same in the same order. */
+    private int next;
+
     private double share;
     private double total = Double.NaN;
     private boolean active;
 
     /** The rate of each path over the last interval, NaN where it was not read. Call {@link #begin} before the first. */
     void rate(String path, double bytesPerSecond) {
-        Path known = paths.get(path);
-        if (known == null) {
-            if (Double.isNaN(bytesPerSecond)) {
-                return;
+        if (Double.isNaN(bytesPerSecond)) {
+            return;
+        }
+        path(path).rate = bytesPerSecond;
+        total = Double.isNaN(total) ? bytesPerSecond : total + bytesPerSecond;
+    }
+
+    private Path path(String name) {
+        if (next < paths.size() && paths.get(next).name.equals(name)) {
+            return paths.get(next++);
+        }
+        for (int i = 0; i < paths.size(); i++) {
+            if (paths.get(i).name.equals(name)) {
+                next = i + 1;
+                return paths.get(i);
             }
-            known = new Path();
-            paths.put(path, known);
         }
-        known.rate = bytesPerSecond;
-        if (!Double.isNaN(bytesPerSecond)) {
-            total = Double.isNaN(total) ? bytesPerSecond : total + bytesPerSecond;
-        }
+        Path path = new Path(name);
+        paths.add(path);
+        next = paths.size();
+        return path;
     }
 
     void begin() {
         total = Double.NaN;
-        for (Path path : paths.values()) {
+        next = 0;
+        for (Path path : paths) {
             path.rate = Double.NaN;
         }
     }
@@ -93,8 +110,12 @@ final class Traffic {
 
     /** Whether the path carries a part of this rank's traffic at training that counts. */
     boolean uses(String name) {
-        Path path = paths.get(name);
-        return path != null && !path.background && counts(path.level.value(4), level());
+        for (Path path : paths) {
+            if (path.name.equals(name)) {
+                return !path.background && counts(path.level.value(4), level());
+            }
+        }
+        return false;
     }
 
     /** Whether it is known over which paths its traffic goes. */
@@ -114,7 +135,7 @@ final class Traffic {
     /** What it moves at training, bytes a second, over all paths; 0 while unknown. */
     double level() {
         double sum = 0;
-        for (Path path : paths.values()) {
+        for (Path path : paths) {
             double level = path.level.value(4);
             sum += Double.isNaN(level) ? 0 : level;
         }
@@ -127,7 +148,7 @@ final class Traffic {
         boolean quiet = false;
         boolean unknown = false;
         share = Double.NaN;
-        for (Path path : paths.values()) {
+        for (Path path : paths) {
             double level = path.level.value(4);
             if (!counts(level, all)) {
                 continue;
@@ -158,7 +179,7 @@ final class Traffic {
 
     /** While nothing computes: traffic far above that share of power cannot be the job's own. */
     void learnBackground() {
-        for (Path path : paths.values()) {
+        for (Path path : paths) {
             double level = path.level.value(4);
             if (Double.isNaN(level) || Double.isNaN(path.rate)) {
                 continue;
@@ -177,7 +198,7 @@ final class Traffic {
     }
 
     void learn() {
-        for (Path path : paths.values()) {
+        for (Path path : paths) {
             if (Double.isNaN(path.rate)) {
                 continue;
             }
@@ -189,15 +210,15 @@ final class Traffic {
     }
 
     void learnIdle() {
-        for (Path path : paths.values()) {
+        for (Path path : paths) {
             path.whileIdle.add(path.rate);
         }
     }
 
     List<NamedLevel> toProto() {
         List<NamedLevel> levels = new ArrayList<>();
-        paths.forEach((name, path) -> levels.add(NamedLevel.newBuilder()
-                .setName(name)
+        paths.forEach(path -> levels.add(NamedLevel.newBuilder()
+                .setName(path.name)
                 .setLevel(path.level.toProto())
                 .build()));
         return levels;
@@ -205,7 +226,7 @@ final class Traffic {
 
     void restore(List<NamedLevel> levels) {
         for (NamedLevel each : levels) {
-            paths.computeIfAbsent(each.getName(), name -> new Path()).level.restore(each.getLevel());
+            path(each.getName()).level.restore(each.getLevel());
         }
     }
 }
