@@ -1,5 +1,7 @@
 package dev.unhang.healer;
 
+import dev.unhang.healer.act.AtScheduler;
+import dev.unhang.healer.act.SchedulerConfig;
 import dev.unhang.healer.web.DecisionWriter;
 import dev.unhang.healer.web.HealerMetrics;
 import dev.unhang.healer.web.Token;
@@ -19,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A whole healer: the {@link Daemon} that judges and decides, the views of the log, and the HTTP that shows them. HTTP
@@ -37,9 +40,10 @@ public final class Healer implements AutoCloseable {
     private final DecisionWriter decisions;
     private final HealerMetrics metrics;
     private final Daemon daemon;
+    private final @Nullable AtScheduler scheduler;
 
     /** What one file says, checked as a whole. */
-    public record Config(HealerConfig healer, WebConfig web, Token token) {
+    public record Config(HealerConfig healer, WebConfig web, SchedulerConfig scheduler, Token token) {
 
         /**
          * Reads the file; {@code defaultId} is the healer's name where the file gives none.
@@ -52,12 +56,13 @@ public final class Healer implements AutoCloseable {
             Settings settings = Settings.read(file, environment);
             HealerConfig healer = HealerConfig.from(settings, defaultId);
             WebConfig web = WebConfig.from(settings);
+            SchedulerConfig scheduler = SchedulerConfig.from(settings);
             settings.finish();
             Path token = web.tokenFile();
             if (token == null) {
                 throw new IOException("http.token-file is missing");
             }
-            return new Config(healer, web, Token.read(token));
+            return new Config(healer, web, scheduler, Token.read(token));
         }
     }
 
@@ -67,13 +72,15 @@ public final class Healer implements AutoCloseable {
             ViewsFollower follower,
             DecisionWriter decisions,
             HealerMetrics metrics,
-            Daemon daemon) {
+            Daemon daemon,
+            @Nullable AtScheduler scheduler) {
         this.vertx = vertx;
         this.server = server;
         this.follower = follower;
         this.decisions = decisions;
         this.metrics = metrics;
         this.daemon = daemon;
+        this.scheduler = scheduler;
     }
 
     /** Starts, also while no broker answers. Fails only when it cannot listen. */
@@ -94,7 +101,8 @@ public final class Healer implements AutoCloseable {
                     .toCompletionStage()
                     .toCompletableFuture()
                     .get(LISTEN_WITHIN_S, TimeUnit.SECONDS);
-            return new Healer(vertx, server, follower, decisions, metrics, daemon);
+            return new Healer(
+                    vertx, server, follower, decisions, metrics, daemon, atScheduler(config, metrics, clock, nanos));
         } catch (ExecutionException | TimeoutException | InterruptedException e) {
             daemon.close();
             follower.close();
@@ -121,11 +129,29 @@ public final class Healer implements AutoCloseable {
 
     @Override
     public void close() {
+        if (scheduler != null) {
+            scheduler.close();
+        }
         daemon.close();
         decisions.close();
         follower.close();
         metrics.close();
         vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+
+    private static @Nullable AtScheduler atScheduler(
+            Config config, HealerMetrics metrics, Clock clock, LongSupplier nanos) {
+        if (!config.scheduler().enabled()) {
+            return null;
+        }
+        AtScheduler.Place here = new AtScheduler.Place(
+                config.healer().brokers().client(),
+                config.healer().brokers().prefix(),
+                config.healer().id(),
+                metrics::deciding,
+                clock,
+                nanos);
+        return AtScheduler.start(config.scheduler(), here, System.getProperty("user.name", ""));
     }
 
     private static Optional<String> trouble(Daemon daemon, ViewsFollower follower) {

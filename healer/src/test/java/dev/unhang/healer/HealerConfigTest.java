@@ -3,6 +3,7 @@ package dev.unhang.healer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.unhang.healer.act.SchedulerConfig;
 import dev.unhang.healer.web.WebConfig;
 import dev.unhang.settings.BadSettingsException;
 import dev.unhang.settings.Settings;
@@ -73,11 +74,12 @@ class HealerConfigTest {
         Settings settings = Settings.none(Map.of());
         HealerConfig.from(settings, "id");
         WebConfig.from(settings);
+        SchedulerConfig.from(settings);
         StringBuilder page = new StringBuilder("""
                 # Settings of the healer
 
                 One YAML file, given with `unhang healer --config FILE`. An environment variable `UNHANG_A_B_C` overrides the key `a.b-c`.
-                All mistakes are told at once, with their lines. This page is printed from the code (`HealerConfig`, `WebConfig`); change it there and run
+                All mistakes are told at once, with their lines. This page is printed from the code (`HealerConfig`, `WebConfig`, `SchedulerConfig`); change it there and run
                 `mvn -pl healer -am test -Dtest=HealerConfigTest -Dunhang.docs=write -Dsurefire.failIfNoSpecifiedTests=false`.
 
                 | key | type | default | meaning |

@@ -188,6 +188,11 @@ public final class HealerMetrics implements IntakeMetrics, AutoCloseable {
         deciding.set(active);
     }
 
+    /** Whether this healer decides now. */
+    public boolean deciding() {
+        return deciding.get();
+    }
+
     /** Below zero, since the two clocks differ, counts as zero. */
     @Override
     public void judged(String node, Message message, Duration sinceStamp) {

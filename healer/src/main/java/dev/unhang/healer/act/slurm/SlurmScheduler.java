@@ -115,7 +115,13 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
 
     private String drain(String name, String reason) throws SchedulerException {
         said("scontrol", "update", "NodeName=" + name, "State=DRAIN", "Reason=" + reason);
-        Node after = read(name);
+        Node after;
+        try {
+            after = read(name);
+        } catch (SchedulerException e) {
+            throw new SchedulerException(
+                    Kind.UNKNOWN, "the drain was accepted, and could not be read back: " + e.words(), e);
+        }
         if (!SlurmText.drained(after) || !isOurs(after, reason)) {
             throw new SchedulerException(
                     Kind.FAILED, "the node was drained, and somebody changed that at once: now " + told(after));
@@ -140,7 +146,7 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
 
     private String giveBack(String name) throws SchedulerException {
         said("scontrol", "update", "NodeName=" + name, "State=RESUME");
-        return told(read(name)) + " after it was given back";
+        return "node " + name + " was given back to Slurm";
     }
 
     /** Word for word, and set by us. */
@@ -194,7 +200,7 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
 
     private JobLine readJob(String id) throws SchedulerException {
         List<String> command = command("squeue", "-h", "-a", "-t", "all", "-j", id, "-O", SlurmText.JOB_FIELDS);
-        Answer answer = outside.run(command);
+        Answer answer = read(command);
         List<JobLine> lines = answer.status() == 0 ? jobLines(answer.out()) : List.of();
         return lines.stream()
                 .filter(line -> line.job().id().equals(id))
@@ -240,12 +246,20 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
 
     /** Asks and changes nothing: a complaint of any kind is no answer. */
     private String asked(String program, String... arguments) throws SchedulerException {
-        List<String> command = command(program, arguments);
-        Answer answer = outside.run(command);
+        Answer answer = read(command(program, arguments));
         if (answer.status() != 0) {
             throw new SchedulerException(Kind.FAILED, program + " says: " + OutsideCommand.words(answer));
         }
         return answer.out();
+    }
+
+    /** What only asks has changed nothing, however it ended. */
+    private Answer read(List<String> command) throws SchedulerException {
+        try {
+            return outside.run(command);
+        } catch (SchedulerException e) {
+            throw e.kind() == Kind.UNKNOWN ? new SchedulerException(Kind.UNREACHABLE, e.words(), e) : e;
+        }
     }
 
     /** Changes something. */
