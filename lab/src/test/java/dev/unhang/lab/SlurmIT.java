@@ -3,6 +3,19 @@ package dev.unhang.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.protobuf.Message;
+import dev.unhang.events.Codec;
+import dev.unhang.events.Topic;
+import dev.unhang.events.Topics;
+import dev.unhang.events.v1.ActionEnd;
+import dev.unhang.events.v1.ActionResult;
+import dev.unhang.events.v1.ActuatorHello;
+import dev.unhang.events.v1.Claim;
+import dev.unhang.events.v1.Grant;
+import dev.unhang.events.v1.Offer;
+import dev.unhang.events.v1.SchedulerFact;
+import dev.unhang.healer.act.AtScheduler;
+import dev.unhang.healer.act.SchedulerConfig;
 import dev.unhang.healer.act.SchedulerException;
 import dev.unhang.healer.act.SchedulerView;
 import dev.unhang.healer.act.SchedulerView.Job;
@@ -12,12 +25,27 @@ import dev.unhang.healer.act.SchedulerView.NodeState;
 import dev.unhang.healer.act.slurm.SlurmConfig;
 import dev.unhang.healer.act.slurm.SlurmScheduler;
 import dev.unhang.healer.command.Action;
+import dev.unhang.healer.command.GrantSeal;
+import dev.unhang.healer.command.ParameterHash;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -30,6 +58,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("root")
 class SlurmIT {
 
+    private static final String PREFIX = Topic.DEFAULT_PREFIX;
     private static final String OURS = "unhang: job-hang-1a2b3c4d rank 1 [node-2] = stands \"still\"; it's 100% | ü";
     private static final String SLEEP =
             "echo restarts=${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NODELIST; exec sleep 600";
@@ -171,6 +200,105 @@ class SlurmIT {
         }
     }
 
+    @Test
+    void whoDecidesTellsFactsAndRunsWhatIsGranted() throws Exception {
+        KeyPair keys = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+        AtomicBoolean deciding = new AtomicBoolean();
+        try (EmbeddedKafka kafka = new EmbeddedKafka(folder.resolve("kafka"), 0)) {
+            kafka.start();
+            Map<String, Object> client = Map.of("bootstrap.servers", kafka.bootstrapServers());
+            try (Admin admin = Admin.create(client)) {
+                new Topics(admin, PREFIX).ensure();
+            }
+            SchedulerConfig config = new SchedulerConfig(
+                    new SlurmConfig(true, null, cluster().configFile(), Duration.ofSeconds(15)),
+                    Duration.ofSeconds(1),
+                    Set.of(Action.DRAIN, Action.UNDRAIN),
+                    Map.of("healer", keys.getPublic()));
+            AtScheduler.Place here = new AtScheduler.Place(
+                    client, PREFIX, "healer-a", deciding::get, Clock.systemUTC(), System::nanoTime);
+            try (AtScheduler executor = AtScheduler.start(config, here, "root");
+                    LogTail log = new LogTail(kafka.bootstrapServers(), PREFIX);
+                    KafkaProducer<String, byte[]> decider =
+                            new KafkaProducer<>(client, new StringSerializer(), new ByteArraySerializer())) {
+                assertThat(executor).isNotNull();
+                log.readFor(Duration.ofSeconds(1));
+                assertThat(log.of(SchedulerFact.class)).as("of a standby").isEmpty();
+                deciding.set(true);
+                heard(log, ActuatorHello.class, hello -> hello.getNode().equals("@scheduler"));
+                heard(log, SchedulerFact.class, fact -> isNode(fact, "node-1", "UP"));
+
+                Map<String, String> parameters = Map.of("node", "node-1", "reason", OURS);
+                send(
+                        decider,
+                        Offer.newBuilder()
+                                .setCommandId("job-hang-1a2b3c4d-1")
+                                .setNode("@scheduler")
+                                .setAction("drain")
+                                .putAllParameters(parameters)
+                                .setTimeoutMs(60_000)
+                                .setEpoch(1)
+                                .build());
+                Claim claim = heard(log, Claim.class, any -> true);
+                assertThat(node("node-1").state()).as("before the grant").isEqualTo(NodeState.UP);
+                send(
+                        decider,
+                        GrantSeal.sign(
+                                Grant.newBuilder()
+                                        .setCommandId(claim.getCommandId())
+                                        .setNode("@scheduler")
+                                        .setAction("drain")
+                                        .setParametersHash(ParameterHash.of(parameters))
+                                        .setNonce(claim.getNonce())
+                                        .setEpoch(1)
+                                        .build(),
+                                keys.getPrivate(),
+                                "healer"));
+                ActionResult result = heard(log, ActionResult.class, any -> true);
+                assertThat(result.getEnd()).as(result.getDetail()).isEqualTo(ActionEnd.ACTION_DONE);
+                SchedulerFact drained = heard(log, SchedulerFact.class, fact -> isNode(fact, "node-1", "DRAINED"));
+                assertThat(drained.getReason()).isEqualTo(OURS);
+                assertThat(drained.getWho()).isEqualTo("root");
+
+                cluster().stopController();
+                try {
+                    SchedulerFact silence = heard(
+                            log,
+                            SchedulerFact.class,
+                            fact -> fact.getNodeState().equals("UNKNOWN"));
+                    assertThat(silence.getNode() + silence.getJob()).isEmpty();
+                    assertThat(silence.getReason()).contains("Unable to contact slurm controller");
+                } finally {
+                    cluster().startController();
+                }
+                until(() -> node("node-1").word(), word -> !word.startsWith("unknown"));
+                slurm.run(Action.UNDRAIN, parameters);
+            }
+        }
+    }
+
+    private static boolean isNode(SchedulerFact fact, String node, String state) {
+        return fact.getNode().equals(node) && fact.getNodeState().equals(state);
+    }
+
+    private static <M extends Message> M heard(LogTail log, Class<M> type, Predicate<M> holds) {
+        assertThat(log.readUntil(() -> log.of(type).stream().anyMatch(holds), Duration.ofSeconds(30)))
+                .as("a %s, among %s", type.getSimpleName(), log.of(type))
+                .isTrue();
+        return log.of(type).stream().filter(holds).findFirst().orElseThrow();
+    }
+
+    private static void send(KafkaProducer<String, byte[]> decider, Message message) throws Exception {
+        decider.send(new ProducerRecord<>(
+                        Topic.COMMANDS.name(PREFIX),
+                        null,
+                        null,
+                        Action.AT_SCHEDULER,
+                        message.toByteArray(),
+                        Codec.headers(message, "id", "/healers/a", Instant.EPOCH)))
+                .get(10, TimeUnit.SECONDS);
+    }
+
     private static SlurmCluster cluster() {
         return Objects.requireNonNull(running, "the cluster has not started");
     }
@@ -201,7 +329,7 @@ class SlurmIT {
                 .orElseThrow();
     }
 
-    private static <T> T until(Callable<T> asked, java.util.function.Predicate<T> holds) throws Exception {
+    private static <T> T until(Callable<T> asked, Predicate<T> holds) throws Exception {
         long deadline = System.nanoTime() + Duration.ofSeconds(45).toNanos();
         while (true) {
             T found = asked.call();

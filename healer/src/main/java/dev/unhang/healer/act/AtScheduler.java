@@ -3,10 +3,12 @@ package dev.unhang.healer.act;
 import com.google.protobuf.ByteString;
 import dev.unhang.events.Topic;
 import dev.unhang.healer.act.slurm.SlurmScheduler;
-import dev.unhang.healer.actuator.Protocol;
-import dev.unhang.healer.actuator.Self;
+import dev.unhang.healer.actuator.protocol.Protocol;
+import dev.unhang.healer.actuator.protocol.Self;
 import dev.unhang.healer.command.Action;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -28,6 +30,9 @@ import org.apache.kafka.common.utils.Utils;
  * scheduler configured there is nothing of it. Any thread may close it.
  */
 public final class AtScheduler implements AutoCloseable {
+
+    /** While this file is there nothing is begun, whatever Kafka says; the same as for actuators. */
+    private static final Path STOP = Path.of("/etc/unhang/stop");
 
     private static final ByteString NO_BOOT = ByteString.copyFrom(new byte[16]);
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -100,8 +105,8 @@ public final class AtScheduler implements AutoCloseable {
             // was asked for does not end with the machine that asked, so no new boot may say that it has.
             Self self = new Self(Action.AT_SCHEDULER, NO_BOOT, at.healer() + '/' + run, version());
             Protocol protocol = new Protocol(self, config.actions(), config.keys(), () -> bytes(16));
-            SchedulerExecutor executor =
-                    new SchedulerExecutor(consumer, partition(at.prefix()), protocol, slurm, inbox, at.nanos());
+            SchedulerExecutor executor = new SchedulerExecutor(
+                    consumer, partition(at.prefix()), protocol, slurm, inbox, () -> Files.exists(STOP), at.nanos());
             return new WhileDeciding.Work() {
                 @Override
                 public void turn() {

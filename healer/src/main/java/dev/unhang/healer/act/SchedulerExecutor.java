@@ -6,8 +6,8 @@ import dev.unhang.events.v1.ActionEnd;
 import dev.unhang.events.v1.Offer;
 import dev.unhang.events.v1.Withdraw;
 import dev.unhang.healer.act.SchedulerException.Kind;
-import dev.unhang.healer.actuator.Effect;
-import dev.unhang.healer.actuator.Protocol;
+import dev.unhang.healer.actuator.protocol.Effect;
+import dev.unhang.healer.actuator.protocol.Protocol;
 import dev.unhang.healer.command.Action;
 import dev.unhang.healer.text.SafeText;
 import java.time.Duration;
@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -46,6 +47,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
     private final Protocol protocol;
     private final Scheduler scheduler;
     private final Inbox inbox;
+    private final BooleanSupplier stopped;
     private final LongSupplier nanos;
     private final Waiting waiting = new Waiting();
     private final Queue<Runnable> done = new ConcurrentLinkedQueue<>();
@@ -60,6 +62,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
      * Goes to the end of its partition, and says hello only then: what is offered to who said hello is read.
      *
      * @param consumer without a group; closed with this
+     * @param stopped whether whoever is at this machine wants nothing done, whatever the log says
      */
     SchedulerExecutor(
             Consumer<String, byte[]> consumer,
@@ -67,11 +70,13 @@ final class SchedulerExecutor implements WhileDeciding.Work {
             Protocol protocol,
             Scheduler scheduler,
             Inbox inbox,
+            BooleanSupplier stopped,
             LongSupplier nanos) {
         this.consumer = consumer;
         this.protocol = protocol;
         this.scheduler = scheduler;
         this.inbox = inbox;
+        this.stopped = stopped;
         this.nanos = nanos;
         consumer.assign(List.of(commands));
         consumer.seekToEnd(List.of(commands));
@@ -82,6 +87,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
 
     @Override
     public void turn() {
+        carryOut(protocol.onLocalStop(stopped.getAsBoolean()));
         for (ConsumerRecord<String, byte[]> record : consumer.poll(WAIT)) {
             if (Action.AT_SCHEDULER.equals(record.key())
                     && Codec.decode(record.headers(), record.value()) instanceof Codec.Decoded.Known known) {

@@ -13,8 +13,8 @@ import dev.unhang.events.v1.Grant;
 import dev.unhang.events.v1.Offer;
 import dev.unhang.events.v1.Withdraw;
 import dev.unhang.healer.act.SchedulerException.Kind;
-import dev.unhang.healer.actuator.Protocol;
-import dev.unhang.healer.actuator.Self;
+import dev.unhang.healer.actuator.protocol.Protocol;
+import dev.unhang.healer.actuator.protocol.Self;
 import dev.unhang.healer.command.Action;
 import dev.unhang.healer.command.GrantSeal;
 import dev.unhang.healer.command.ParameterHash;
@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.MockConsumer;
@@ -48,6 +49,7 @@ class SchedulerExecutorTest {
     private final MockConsumer<String, byte[]> consumer = new MockConsumer<>("latest");
     private final List<Message> said = new CopyOnWriteArrayList<>();
     private final AtomicLong now = new AtomicLong(1_000_000_000_000L);
+    private final AtomicBoolean stopped = new AtomicBoolean();
     private final FakeScheduler scheduler = new FakeScheduler();
     private final SchedulerExecutor executor = executor();
     private long offset = 100;
@@ -153,6 +155,16 @@ class SchedulerExecutorTest {
     }
 
     @Test
+    void whileTheStopFileIsThereNothingIsBegun() throws Exception {
+        read(offer("c-1", Action.DRAIN));
+        Claim claim = heard(Claim.class);
+        stopped.set(true);
+        read(grant(claim, Action.DRAIN));
+        assertThat(heard(ActionResult.class).getDetail()).contains("local-stop");
+        assertThat(scheduler.calls).containsExactly("check drain");
+    }
+
+    @Test
     void anotherNodesCommandsInThePartitionAreNotOurs() {
         add("node-1", offer("c-1", Action.DRAIN));
         executor.turn();
@@ -226,7 +238,7 @@ class SchedulerExecutorTest {
                 EnumSet.of(Action.DRAIN, Action.REQUEUE),
                 Map.of("healer", keys.getPublic()),
                 new CountedNonces());
-        return new SchedulerExecutor(consumer, COMMANDS, protocol, scheduler, this::say, now::get);
+        return new SchedulerExecutor(consumer, COMMANDS, protocol, scheduler, this::say, stopped::get, now::get);
     }
 
     private boolean say(Message message) {

@@ -142,6 +142,10 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
             throw SchedulerException.refused(
                     told(node) + ": to give it back would end that too, and that is a person's to do");
         }
+        if (SlurmText.unheard(node)) {
+            throw SchedulerException.refused(
+                    told(node) + ": Slurm has not heard of it since its controller started, and gives nothing back before");
+        }
     }
 
     private String giveBack(String name) throws SchedulerException {

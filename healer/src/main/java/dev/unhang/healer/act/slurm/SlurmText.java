@@ -160,6 +160,11 @@ final class SlurmText {
         return flags(node.word()).contains("drain");
     }
 
+    /** Whether its daemon has not registered yet. */
+    static boolean unheard(Node node) {
+        return flags(node.word()).get(0).equals("unknown");
+    }
+
     private static List<String> flags(String word) {
         return List.of(
                 word.toLowerCase(Locale.ROOT).replaceAll("[*~#$@^%!-]+$", "").split("\\+"));

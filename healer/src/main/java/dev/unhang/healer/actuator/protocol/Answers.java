@@ -62,8 +62,7 @@ final class Answers {
         String sentence = refusal.told(more);
         counts.merge(refusal, 1L, Long::sum);
         return List.of(
-                new Effect.Note(refusal, command, sentence),
-                ended(command, ActionEnd.ACTION_REFUSED, sentence, 0));
+                new Effect.Note(refusal, command, sentence), ended(command, ActionEnd.ACTION_REFUSED, sentence, 0));
     }
 
     /** Counted and told to the log alone. */

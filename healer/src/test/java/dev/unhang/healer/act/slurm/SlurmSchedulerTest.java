@@ -118,7 +118,8 @@ class SlurmSchedulerTest {
                 "node-1|idle+drain|ann|fan is broken|; is given back",
                 "node-1|idle|Unknown|none|; nothing to give back",
                 "node-1|down|slurm|Not responding|; nothing to give back",
-                "node-1|down+drain|root|" + OURS + "|; a person's"
+                "node-1|down+drain|root|" + OURS + "|; a person's",
+                "node-1|unknown+drain|root|" + OURS + "|; has not heard of it"
             })
     void nothingElseIsGivenBack(String line, String why) throws Exception {
         sinfo(line);

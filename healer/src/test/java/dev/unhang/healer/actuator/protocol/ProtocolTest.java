@@ -208,8 +208,7 @@ class ProtocolTest {
     @Test
     void aWithdrawnClaimIsDroppedAndItsGrantBeginsNothing() {
         Claim claim = claim("c-1", 0);
-        assertThat(protocol.onRecord(
-                        Withdraw.newBuilder().setCommandId("c-1").build(), 0))
+        assertThat(protocol.onRecord(Withdraw.newBuilder().setCommandId("c-1").build(), 0))
                 .isEmpty();
         assertThat(protocol.busyWith()).isEmpty();
         onlyCounts(protocol.onRecord(sealed(grant(claim)), 0), Refusal.WITHDRAWN);
@@ -265,8 +264,7 @@ class ProtocolTest {
     @Test
     void aGrantWithAKeyThatIsNotTrustedSaysWhichKey() {
         Claim claim = claim("c-1", 0);
-        List<Effect> effects =
-                protocol.onRecord(GrantSeal.sign(grant(claim).build(), STRANGER.getPrivate(), "k2"), 0);
+        List<Effect> effects = protocol.onRecord(GrantSeal.sign(grant(claim).build(), STRANGER.getPrivate(), "k2"), 0);
         refuses(effects, "c-1", Refusal.BAD_SEAL);
         assertThat(told(effects, ActionResult.class).getDetail()).contains("k2");
     }
@@ -288,8 +286,7 @@ class ProtocolTest {
 
     @Test
     void anOfferForAnotherNodeIsOnlyCounted() {
-        onlyCounts(
-                protocol.onRecord(offer("c-1").toBuilder().setNode("n2").build(), 0), Refusal.WRONG_NODE);
+        onlyCounts(protocol.onRecord(offer("c-1").toBuilder().setNode("n2").build(), 0), Refusal.WRONG_NODE);
     }
 
     @Test
@@ -302,10 +299,7 @@ class ProtocolTest {
     void aGrantForOtherParametersIsRefused() {
         Claim claim = claim("c-1", 0);
         ByteString other = ParameterHash.of(Map.of("processes", "y"));
-        refuses(
-                protocol.onRecord(sealed(grant(claim).setParametersHash(other)), 0),
-                "c-1",
-                Refusal.WRONG_PARAMETERS);
+        refuses(protocol.onRecord(sealed(grant(claim).setParametersHash(other)), 0), "c-1", Refusal.WRONG_PARAMETERS);
     }
 
     @Test
@@ -328,8 +322,7 @@ class ProtocolTest {
         protocol.onRecord(offer("c-1").toBuilder().setEpoch(-1).build(), 0);
         protocol.onRecord(Withdraw.newBuilder().setCommandId("c-1").build(), 0);
         protocol.onAnswer("c-1", Optional.empty(), 0);
-        assertThat(protocol.onRecord(sealed(grant(claim("c-2", 0))), 0))
-                .hasOnlyElementsOfType(Effect.Begin.class);
+        assertThat(protocol.onRecord(sealed(grant(claim("c-2", 0))), 0)).hasOnlyElementsOfType(Effect.Begin.class);
     }
 
     @Test
@@ -356,7 +349,8 @@ class ProtocolTest {
     @Test
     void anOfferWithAParameterThatItsActionDoesNotKnowOrWithoutTimeoutIsRefused() {
         refuses(
-                protocol.onRecord(offer("c-1").toBuilder().putParameters("force", "1").build(), 0),
+                protocol.onRecord(
+                        offer("c-1").toBuilder().putParameters("force", "1").build(), 0),
                 "c-1",
                 Refusal.BAD_PARAMETERS);
         told(protocol.onRecord(offer("c-2").toBuilder().setTimeoutMs(0).build(), 0), ActionResult.class);
@@ -447,7 +441,8 @@ class ProtocolTest {
 
     @Test
     void aTimeoutOfAgesIsADay() {
-        assertThat(Reason.timeoutMs(Offer.newBuilder().setTimeoutMs(-1).build())).isEqualTo(86_400_000);
+        assertThat(Reason.timeoutMs(Offer.newBuilder().setTimeoutMs(-1).build()))
+                .isEqualTo(86_400_000);
         assertThat(Reason.timeoutMs(Offer.newBuilder().setTimeoutMs(1).build())).isEqualTo(1);
     }
 }
