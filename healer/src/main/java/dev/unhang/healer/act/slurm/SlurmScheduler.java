@@ -143,8 +143,8 @@ public final class SlurmScheduler implements Scheduler, AutoCloseable {
                     told(node) + ": to give it back would end that too, and that is a person's to do");
         }
         if (SlurmText.unheard(node)) {
-            throw SchedulerException.refused(
-                    told(node) + ": Slurm has not heard of it since its controller started, and gives nothing back before");
+            throw SchedulerException.refused(told(node)
+                    + ": Slurm has not heard of it since its controller started, and gives nothing back before");
         }
     }
 
