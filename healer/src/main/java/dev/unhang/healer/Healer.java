@@ -2,6 +2,9 @@ package dev.unhang.healer;
 
 import dev.unhang.healer.act.AtScheduler;
 import dev.unhang.healer.act.SchedulerConfig;
+import dev.unhang.healer.policy.Mode;
+import dev.unhang.healer.policy.Playbook;
+import dev.unhang.healer.policy.Policy;
 import dev.unhang.healer.web.DecisionWriter;
 import dev.unhang.healer.web.HealerMetrics;
 import dev.unhang.healer.web.Token;
@@ -15,6 +18,7 @@ import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -28,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  * is there first, so that a healer which waits for its broker can say so. Any thread may call.
  */
 public final class Healer implements AutoCloseable {
-
-    /** The only mode there is yet: it tells, and acts on nothing. */
-    private static final String MODE = "observe";
 
     private static final long LISTEN_WITHIN_S = 20;
 
@@ -94,8 +95,13 @@ public final class Healer implements AutoCloseable {
         DecisionWriter decisions =
                 DecisionWriter.open(client, prefix, config.healer().id(), clock);
         Vertx vertx = Vertx.vertx();
-        WebServer.Parts parts =
-                new WebServer.Parts(views, decisions, MODE, () -> trouble(daemon, follower), metrics::scrape, nanos);
+        WebServer.Parts parts = new WebServer.Parts(
+                views,
+                decisions,
+                mode(config.healer().orders().policy()),
+                () -> trouble(daemon, follower),
+                metrics::scrape,
+                nanos);
         try {
             WebServer server = WebServer.start(vertx, config.web(), config.token(), parts)
                     .toCompletionStage()
@@ -152,6 +158,15 @@ public final class Healer implements AutoCloseable {
                 clock,
                 nanos);
         return AtScheduler.start(config.scheduler(), here, System.getProperty("user.name", ""));
+    }
+
+    /** The farthest that any playbook may go. */
+    private static String mode(Policy policy) {
+        return policy.playbooks().stream()
+                .map(Playbook::mode)
+                .max(Comparator.naturalOrder())
+                .orElse(Mode.OBSERVE)
+                .label();
     }
 
     private static Optional<String> trouble(Daemon daemon, ViewsFollower follower) {

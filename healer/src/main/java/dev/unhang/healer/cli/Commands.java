@@ -32,6 +32,8 @@ public final class Commands {
         root.addSubcommand(new StatusCommand(here));
         root.addSubcommand(new IncidentsCommand(here));
         root.addSubcommand(new ExplainCommand(here));
+        root.addSubcommand(new DecisionCommand.Approve(here));
+        root.addSubcommand(new DecisionCommand.Deny(here));
         root.addSubcommand(new DecisionCommand.Dismiss(here));
         root.addSubcommand(new DecisionCommand.Forget(here));
         root.addSubcommand(new DecisionCommand.Pause(here));
@@ -41,6 +43,9 @@ public final class Commands {
         root.addSubcommand(new DecisionCommand.Give(here));
         root.addSubcommand(new HealerCommand.Run(here));
         root.addSubcommand(new CommandLine(new HealerCommand.Config()).addSubcommand(new HealerCommand.Check(here)));
+        root.addSubcommand(new CommandLine(new PlaybooksCommand.Root())
+                .addSubcommand(new PlaybooksCommand.Check(here))
+                .addSubcommand(new PlaybooksCommand.Explain(here)));
         return root;
     }
 

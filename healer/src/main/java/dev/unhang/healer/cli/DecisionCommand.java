@@ -148,18 +148,39 @@ abstract class DecisionCommand extends AskingCommand {
         }
     }
 
-    @Command(name = "dismiss", description = "Closes an incident that is none.")
-    static final class Dismiss extends DecisionCommand {
+    /** Decisions on one incident. */
+    abstract static class OnIncident extends DecisionCommand {
         @Parameters(paramLabel = "ID", description = "An incident, as job-hang-1a2b3c4d.")
         String id = "";
 
-        Dismiss(Surroundings here) {
-            super(here, true);
+        OnIncident(Surroundings here, boolean whyIsNeeded) {
+            super(here, whyIsNeeded);
         }
 
         @Override
         String target() {
             return id;
+        }
+    }
+
+    @Command(name = "approve", description = "Says yes to the step that an incident waits with.")
+    static final class Approve extends OnIncident {
+        Approve(Surroundings here) {
+            super(here, false);
+        }
+    }
+
+    @Command(name = "deny", description = "Says no to the step that an incident waits with.")
+    static final class Deny extends OnIncident {
+        Deny(Surroundings here) {
+            super(here, true);
+        }
+    }
+
+    @Command(name = "dismiss", description = "Closes an incident that is none.")
+    static final class Dismiss extends OnIncident {
+        Dismiss(Surroundings here) {
+            super(here, true);
         }
     }
 

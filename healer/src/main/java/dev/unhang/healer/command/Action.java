@@ -86,6 +86,11 @@ public enum Action {
         return this == DRAIN || this == UNDRAIN || this == REQUEUE;
     }
 
+    /** Whether it heals nothing by itself but makes the next step safe, so that its own result says whether it worked. */
+    public boolean prepares() {
+        return this == DRAIN;
+    }
+
     public static Optional<Action> named(String label) {
         return Arrays.stream(values())
                 .filter(action -> action.label().equals(label))

@@ -88,7 +88,8 @@ final class Aftermath {
         if (command.getGrantedLogMs() == 0 || action.isEmpty() || action.get().harm() == Action.Harm.NONE) {
             return changes;
         }
-        boolean helped = next.getState() == IncidentState.INCIDENT_RESOLVED && next.hasWellSinceLogMs();
+        boolean prepared = action.get().prepares() && command.getState() == CommandState.COMMAND_DONE;
+        boolean helped = prepared || (next.getState() == IncidentState.INCIDENT_RESOLVED && next.hasWellSinceLogMs());
         boolean dismissedWell =
                 next.getState() == IncidentState.INCIDENT_DISMISSED && command.getState() == CommandState.COMMAND_DONE;
         BreakerCallKind kind =

@@ -76,6 +76,11 @@ final class Proofs {
         if (well(incident)) {
             return Proof.STILL_OPEN;
         }
+        boolean prepared = command.getState() == CommandState.COMMAND_DONE
+                && Action.named(action).map(Action::prepares).orElse(false);
+        if (prepared) {
+            return new Proof(Proof.Outcome.FAILED, action + " is done: on to the next step", true);
+        }
         long withinMs = command.getState() == CommandState.COMMAND_FAILED
                 ? 0
                 : (rung == null ? Rung.USUAL_VERIFY_WITHIN : rung.verifyWithin()).toMillis();

@@ -6,6 +6,7 @@ import dev.unhang.events.v1.JournalEntry;
 import dev.unhang.events.v1.Origin;
 import dev.unhang.healer.decide.InboxCore;
 import dev.unhang.healer.detect.node.PartitionDetector;
+import dev.unhang.healer.policy.Policy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,33 +29,44 @@ public final class Replay {
             .build();
 
     private final PartitionDetector detector = new PartitionDetector(ORIGIN);
-    private final InboxCore core = new InboxCore();
+    private final InboxCore core;
     private final BiConsumer<String, Line> journal;
     private final String name;
     private long telemetryOffset;
     private long inboxOffset;
     private boolean covered;
 
-    private Replay(String name, BiConsumer<String, Line> journal) {
+    private Replay(String name, Policy policy, BiConsumer<String, Line> journal) {
+        this.core = InboxCore.rehearsal(policy);
         this.name = name;
         this.journal = journal;
     }
 
     /** Replays a file and drops what is decided: for those who measure how fast that goes. */
     public static Summary run(Path file, boolean heartbeats) throws IOException {
-        return run(file, heartbeats, (name, line) -> {});
+        return run(file, heartbeats, Policy.NONE, (name, line) -> {});
     }
 
-    /** Replays a file and hands over each line, with the trace's name, as it is decided. */
+    /** The same with each line, with the trace's name, handed over as it is decided. */
     static Summary run(Path file, boolean heartbeats, BiConsumer<String, Line> journal) throws IOException {
+        return run(file, heartbeats, Policy.NONE, journal);
+    }
+
+    /** The same with what would have been offered by these playbooks. */
+    static Summary run(Path file, boolean heartbeats, Policy policy, BiConsumer<String, Line> journal)
+            throws IOException {
         try (Trace trace = Trace.open(file, heartbeats)) {
-            return run(trace, journal);
+            return run(trace, policy, journal);
         }
     }
 
     /** Replays what is left of an open trace and hands over each line, with the trace's name, as it is decided. */
     public static Summary run(Trace trace, BiConsumer<String, Line> journal) throws IOException {
-        Replay replay = new Replay(trace.header().name(), journal);
+        return run(trace, Policy.NONE, journal);
+    }
+
+    private static Summary run(Trace trace, Policy policy, BiConsumer<String, Line> journal) throws IOException {
+        Replay replay = new Replay(trace.header().name(), policy, journal);
         for (Trace.Item item = trace.next(); item != null; item = trace.next()) {
             replay.onItem(item);
         }

@@ -1,13 +1,18 @@
 package dev.unhang.healer.replay;
 
+import dev.unhang.healer.policy.BadPlaybooksException;
+import dev.unhang.healer.policy.PlaybookText;
+import dev.unhang.healer.policy.Policy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -39,6 +44,13 @@ public final class ReplayCommand implements Callable<Integer> {
             description = "As if no training loop reported its steps and phases: counters only.")
     private boolean withoutHeartbeats;
 
+    @Option(
+            names = "--playbooks",
+            paramLabel = "F",
+            description =
+                    "Your playbooks: tells which actions would have been offered, were there somebody to run them.")
+    private @Nullable Path playbooks;
+
     @Option(names = "--json", description = "One JSON object a line instead of a table.")
     private boolean json;
 
@@ -57,9 +69,19 @@ public final class ReplayCommand implements Callable<Integer> {
         ReplayOutput output = new ReplayOutput(out, json);
         output.heading();
         int exit = 0;
+        Policy policy;
+        try {
+            policy = playbooks == null
+                    ? Policy.NONE
+                    : PlaybookText.read(playbooks.toString(), Files.readString(playbooks), PlaybookText.shipped());
+        } catch (IOException | BadPlaybooksException e) {
+            spec.commandLine().getErr().println("unhang replay: " + e.getMessage());
+            spec.commandLine().getErr().flush();
+            return UNREADABLE;
+        }
         for (Path trace : traces) {
             try {
-                replay(trace, output);
+                replay(trace, policy, output);
             } catch (IOException | UncheckedIOException e) {
                 out.flush();
                 spec.commandLine().getErr().println("unhang replay: " + e.getMessage());
@@ -71,9 +93,9 @@ public final class ReplayCommand implements Callable<Integer> {
         return exit;
     }
 
-    private void replay(Path trace, ReplayOutput output) throws IOException {
+    private void replay(Path trace, Policy policy, ReplayOutput output) throws IOException {
         long began = nanos.getAsLong();
-        Replay.Summary summary = Replay.run(trace, !withoutHeartbeats, (name, line) -> {
+        Replay.Summary summary = Replay.run(trace, !withoutHeartbeats, policy, (name, line) -> {
             try {
                 output.line(name, line);
             } catch (IOException e) {

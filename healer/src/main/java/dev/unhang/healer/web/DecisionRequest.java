@@ -34,6 +34,8 @@ final class DecisionRequest {
     private record Verb(Target target, boolean why, boolean timed) {}
 
     private static final Map<String, Verb> VERBS = new TreeMap<>(Map.of(
+            "approve", new Verb(Target.INCIDENT, false, false),
+            "deny", new Verb(Target.INCIDENT, true, false),
             "dismiss", new Verb(Target.INCIDENT, true, false),
             "forget", new Verb(Target.NODE, true, false),
             "pause", new Verb(Target.NONE, true, false),

@@ -537,6 +537,40 @@ class HealingTest {
                 .isEqualTo(CommandState.COMMAND_DONE);
     }
 
+    /** 750 of 1,500 nodes fault within one second. */
+    @Test
+    void whenHalfOfTheFleetFaultsEveryNodeIsJudgedAndTheGuardsAnswerIsInTheJournalWithinFiveSeconds() {
+        int nodes = 1_500;
+        String[] names = new String[nodes];
+        for (int i = 0; i < nodes; i++) {
+            names[i] = "n" + i;
+        }
+        begin(policy("nic-fault: enforce"), names);
+        int before = inbox.journal.size();
+        for (int i = 0; i < nodes / 2; i++) {
+            inbox.say(nic(names[i], Standing.CONFIRMED));
+        }
+        inbox.seconds(5, 0);
+        assertThat(inbox.core.ledger().openIncidents()).hasSize(nodes / 2);
+        java.util.Set<String> answered = new java.util.HashSet<>();
+        java.util.Set<String> acted = new java.util.HashSet<>();
+        long first = inbox.journal.get(before).getLogTimeMs();
+        for (JournalEntry entry : inbox.journal.subList(before, inbox.journal.size())) {
+            boolean asked = entry.getGuardsList().stream()
+                    .anyMatch(answer -> answer.getGuard().equals("blast-radius")
+                            || answer.getGuard().equals("one-action"));
+            if (asked && entry.getLogTimeMs() - first <= 5_000) {
+                answered.add(entry.getIncident());
+            }
+            CommandRecords.of(entry).stream()
+                    .filter(record -> record.message() instanceof Offer offer
+                            && !offer.getAction().equals("collect-evidence"))
+                    .forEach(record -> acted.add(record.key()));
+        }
+        assertThat(answered).hasSize(nodes / 2);
+        assertThat(acted).hasSizeLessThanOrEqualTo(5);
+    }
+
     @Test
     void whatNobodyOfferedIsRefusedByName() {
         begin(policy("nic-fault: enforce"), "n1");
