@@ -138,6 +138,7 @@ http:
   port: 8080
   token-file: $work/token
 YAML
+  [ ! -e "$work/healer-more.yaml" ] || cat "$work/healer-more.yaml" >>"$work/healer.yaml"
   start healer "$core" "$unhang" healer --config "$work/healer.yaml"
   free_of "$core" 127.0.0.1 8080 60 || fail "the healer did not start"
 }

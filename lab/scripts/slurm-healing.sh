@@ -57,6 +57,33 @@ in_slurm() {
     eval "$program() { ip netns exec '$core' $program \"\$@\"; }"
   done
 }
+healer_may() { # what the healer's file says beside what all have: nodes.bash appends it
+  openssl genpkey -algorithm ed25519 -out "$work/grant.pem" 2>/dev/null
+  openssl pkey -in "$work/grant.pem" -pubout -out "$work/grant.pub.pem"
+  cat >"$work/playbooks.yaml" <<'YAML'
+playbooks:
+  - name: job-hang
+    kind: job-hang
+    mode: enforce
+    why: a job of Slurm hangs
+    steps:
+      - {action: drain, when: {suspect: medium, launcher: [slurm]}, timeout: 1m, verify: {within: 15s}}
+      - {action: requeue, when: {launcher: [slurm]}, timeout: 3m, verify: {within: 5m, for: 20s}}
+YAML
+  cat >"$work/healer-more.yaml" <<YAML
+policy:
+  playbooks-file: $work/playbooks.yaml
+  grant-key-file: $work/grant.pem
+scheduler:
+  every: 2s
+  actions: [drain, undrain, requeue]
+  grant-keys:
+    healer: $work/grant.pub.pem
+  slurm:
+    enabled: true
+    config-file: $slurm/slurm.conf
+YAML
+}
 submit() { # the job, as its owner would: sets `job` and `log`
   cat >"$work/train.sbatch" <<'BATCH'
 #!/bin/bash
@@ -104,6 +131,7 @@ main() { # a function, so that the script may be edited while it runs
   slurm_start
   if [ $by_hand = no ]; then
     say "broker, healer and collectors"
+    healer_may
     broker_and_healer
     for node in "${nodes[@]}"; do collector "$node" "$(ns_of "$node")"; done
     watched ${#nodes[@]} 90
@@ -128,10 +156,18 @@ main() { # a function, so that the script may be edited while it runs
   seen 60 "the first step after that" first_step_again
   say "first step after it was started again: $(seconds_since "$since") s after SIGSTOP"
   seen 120 "it trains" trains_again
+  if [ $by_hand = no ]; then
+    seen 180 "the incident is resolved" incident_is resolved
+    say "resolved $(seconds_since "$since") s after SIGSTOP"
+    seen 120 "$hung is given back" is_up "$hung"
+    say "$hung is given back: $(seconds_since "$since") s after SIGSTOP"
+  fi
   [ "$(job_is | cut -d'|' -f2)" = 1 ] || fail "it was started again $(job_is | cut -d'|' -f2) times and not once"
   say "PASSED in $SECONDS s"
 }
 drained_by_us() { node_is "$1" | grep -qE '\+drain[^|]*\|root\|unhang: '; }
+is_up() { node_is "$1" | grep -qE '^(idle|mixed|allocated)\|Unknown\|none'; }
+incident_is() { cli incidents --all --json 2>/dev/null | judge "any(i['kind'] == 'job-hang' and i['state'] == '$1' for i in incidents)" | grep -q True; }
 first_step_again() { sed -n '/^batch: start 1/,$p' "$log" | grep -q 'rank 0: step 0,'; }
 seconds_since() { python3 -c 'import sys, time; print("%.1f" % (time.time() - int(sys.argv[1]) / 1000))' "$1"; }
 main

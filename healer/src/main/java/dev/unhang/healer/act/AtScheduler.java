@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -38,6 +40,7 @@ public final class AtScheduler implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final SlurmScheduler slurm;
+    private final Lock changes = new ReentrantLock();
     private final WhileDeciding facts;
     private final WhileDeciding commands;
 
@@ -81,7 +84,7 @@ public final class AtScheduler implements AutoCloseable {
 
     private WhileDeciding.Work teller(Place at) {
         InboxWriter inbox = InboxWriter.open(at.client(), at.prefix(), at.healer(), random(4), at.clock());
-        FactTeller teller = new FactTeller(slurm, inbox);
+        FactTeller teller = new FactTeller(slurm, inbox, changes);
         return new WhileDeciding.Work() {
             @Override
             public void turn() {
@@ -106,7 +109,14 @@ public final class AtScheduler implements AutoCloseable {
             Self self = new Self(Action.AT_SCHEDULER, NO_BOOT, at.healer() + '/' + run, version());
             Protocol protocol = new Protocol(self, config.actions(), config.keys(), () -> bytes(16));
             SchedulerExecutor executor = new SchedulerExecutor(
-                    consumer, partition(at.prefix()), protocol, slurm, inbox, () -> Files.exists(STOP), at.nanos());
+                    consumer,
+                    partition(at.prefix()),
+                    protocol,
+                    slurm,
+                    inbox,
+                    changes,
+                    () -> Files.exists(STOP),
+                    at.nanos());
             return new WhileDeciding.Work() {
                 @Override
                 public void turn() {

@@ -2,6 +2,7 @@ package dev.unhang.healer.act;
 
 import dev.unhang.events.v1.SchedulerFact;
 import dev.unhang.healer.text.SafeText;
+import java.util.concurrent.locks.Lock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,17 +16,24 @@ final class FactTeller {
 
     private final Scheduler scheduler;
     private final Inbox inbox;
+    private final Lock changes;
     private final FactBook book;
     private boolean silent;
 
-    FactTeller(Scheduler scheduler, Inbox inbox) {
+    /**
+     * {@code changes} is held from a view until what it shows is written: else what was seen before a drain of ours could
+     * be told after it, and read as a person's word that the node is in service.
+     */
+    FactTeller(Scheduler scheduler, Inbox inbox, Lock changes) {
         this.scheduler = scheduler;
         this.inbox = inbox;
+        this.changes = changes;
         this.book = new FactBook(scheduler.name());
     }
 
     /** Asks once. */
     void turn(long nowNs) {
+        changes.lock();
         try {
             SchedulerView view = scheduler.view();
             if (silent) {
@@ -44,6 +52,9 @@ final class FactTeller {
                 silent = true;
             }
             book.onSilence(e.words()).forEach(inbox::say);
+        } finally {
+            inbox.settle();
+            changes.unlock();
         }
     }
 }

@@ -8,4 +8,7 @@ interface Inbox {
 
     /** Says it; false when it certainly was not written. */
     boolean say(Message message);
+
+    /** Waits until all that was said is written or lost. */
+    default void settle() {}
 }

@@ -96,6 +96,11 @@ final class InboxWriter implements Inbox, AutoCloseable {
     }
 
     @Override
+    public void settle() {
+        producer.flush();
+    }
+
+    @Override
     public void close() {
         producer.close(Duration.ofSeconds(5));
     }

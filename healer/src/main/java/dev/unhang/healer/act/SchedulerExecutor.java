@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -47,6 +48,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
     private final Protocol protocol;
     private final Scheduler scheduler;
     private final Inbox inbox;
+    private final Lock changes;
     private final BooleanSupplier stopped;
     private final LongSupplier nanos;
     private final Waiting waiting = new Waiting();
@@ -62,6 +64,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
      * Goes to the end of its partition, and says hello only then: what is offered to who said hello is read.
      *
      * @param consumer without a group; closed with this
+     * @param changes held while the scheduler is made to change something
      * @param stopped whether whoever is at this machine wants nothing done, whatever the log says
      */
     SchedulerExecutor(
@@ -70,12 +73,14 @@ final class SchedulerExecutor implements WhileDeciding.Work {
             Protocol protocol,
             Scheduler scheduler,
             Inbox inbox,
+            Lock changes,
             BooleanSupplier stopped,
             LongSupplier nanos) {
         this.consumer = consumer;
         this.protocol = protocol;
         this.scheduler = scheduler;
         this.inbox = inbox;
+        this.changes = changes;
         this.stopped = stopped;
         this.nanos = nanos;
         consumer.assign(List.of(commands));
@@ -186,6 +191,7 @@ final class SchedulerExecutor implements WhileDeciding.Work {
     private void begin(Offer offer, long latestNs) {
         ActionEnd end;
         String detail;
+        changes.lock();
         try {
             Action action = Action.named(offer.getAction()).orElseThrow();
             if (nanos.getAsLong() - latestNs > 0) {
@@ -200,6 +206,8 @@ final class SchedulerExecutor implements WhileDeciding.Work {
             log.error("{} was not run to its end", SafeText.logged(offer.getCommandId()), e);
             detail = "the executor has a fault: " + e;
             end = ActionEnd.ACTION_TIMED_OUT;
+        } finally {
+            changes.unlock();
         }
         ActionEnd how = end;
         String told = detail;

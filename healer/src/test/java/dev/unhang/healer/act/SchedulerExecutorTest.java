@@ -31,6 +31,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -49,6 +51,7 @@ class SchedulerExecutorTest {
     private final MockConsumer<String, byte[]> consumer = new MockConsumer<>("latest");
     private final List<Message> said = new CopyOnWriteArrayList<>();
     private final AtomicLong now = new AtomicLong(1_000_000_000_000L);
+    private final Lock changes = new ReentrantLock();
     private final AtomicBoolean stopped = new AtomicBoolean();
     private final FakeScheduler scheduler = new FakeScheduler();
     private final SchedulerExecutor executor = executor();
@@ -155,6 +158,23 @@ class SchedulerExecutorTest {
     }
 
     @Test
+    void nothingIsChangedWhileFactsAreBeingTold() throws Exception {
+        read(offer("c-1", Action.DRAIN));
+        Claim claim = heard(Claim.class);
+        changes.lock();
+        read(grant(claim, Action.DRAIN));
+        executor.turn();
+        assertThat(scheduler.calls).containsExactly("check drain");
+        now.addAndGet(TimeUnit.SECONDS.toNanos(6));
+        changes.unlock();
+        ActionResult result = heard(ActionResult.class);
+        assertThat(result.getEnd())
+                .as("granted in time, and its turn came too late")
+                .isEqualTo(ActionEnd.ACTION_REFUSED);
+        assertThat(scheduler.calls).containsExactly("check drain");
+    }
+
+    @Test
     void whileTheStopFileIsThereNothingIsBegun() throws Exception {
         read(offer("c-1", Action.DRAIN));
         Claim claim = heard(Claim.class);
@@ -238,7 +258,8 @@ class SchedulerExecutorTest {
                 EnumSet.of(Action.DRAIN, Action.REQUEUE),
                 Map.of("healer", keys.getPublic()),
                 new CountedNonces());
-        return new SchedulerExecutor(consumer, COMMANDS, protocol, scheduler, this::say, stopped::get, now::get);
+        return new SchedulerExecutor(
+                consumer, COMMANDS, protocol, scheduler, this::say, changes, stopped::get, now::get);
     }
 
     private boolean say(Message message) {
