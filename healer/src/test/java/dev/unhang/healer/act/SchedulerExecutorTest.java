@@ -162,11 +162,14 @@ class SchedulerExecutorTest {
         read(offer("c-1", Action.DRAIN));
         Claim claim = heard(Claim.class);
         changes.lock();
-        read(grant(claim, Action.DRAIN));
-        executor.turn();
-        assertThat(scheduler.calls).containsExactly("check drain");
-        now.addAndGet(TimeUnit.SECONDS.toNanos(6));
-        changes.unlock();
+        try {
+            read(grant(claim, Action.DRAIN));
+            executor.turn();
+            assertThat(scheduler.calls).containsExactly("check drain");
+            now.addAndGet(TimeUnit.SECONDS.toNanos(6));
+        } finally {
+            changes.unlock();
+        }
         ActionResult result = heard(ActionResult.class);
         assertThat(result.getEnd())
                 .as("granted in time, and its turn came too late")
