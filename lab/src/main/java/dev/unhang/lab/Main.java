@@ -3,6 +3,7 @@ package dev.unhang.lab;
 import dev.unhang.lab.bench.BenchCommand;
 import dev.unhang.lab.compose.ComposeCommand;
 import dev.unhang.lab.local.LocalCommand;
+import dev.unhang.lab.simulate.SimulateCommand;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -72,7 +73,8 @@ public final class Main {
                 .addSubcommand(new LocalCommand(home, out, err, System.getenv()))
                 .addSubcommand(new Broker(out, err))
                 .addSubcommand(new BenchCommand(home, out, err))
-                .addSubcommand(new ComposeCommand(home, out, err));
+                .addSubcommand(new ComposeCommand(home, out, err))
+                .addSubcommand(new SimulateCommand(out, err));
         root.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         root.setErr(new PrintWriter(err, true, StandardCharsets.UTF_8));
         System.exit(root.execute(arguments));

@@ -77,6 +77,14 @@ final class Machine {
         return "0000:41:00.0/0";
     }
 
+    /** Whatever was wrong is not any more. */
+    void repair() {
+        nicDown = false;
+        clockOff = false;
+        gpus[0] = GpuState.WELL;
+        gpus[1] = GpuState.WELL;
+    }
+
     /** Whether ranks can make progress on it. */
     boolean works() {
         return !dead && !nicDown && gpuWorks(gpus[0]) && gpuWorks(gpus[1]);

@@ -42,6 +42,7 @@ final class Mishaps {
         this.adversary = adversary;
         agenda.after(chance.seconds(15, 25), this::hardware);
         agenda.after(chance.seconds(15, 40), this::parts);
+        agenda.after(chance.seconds(40, 80), this::technician);
         if (chance.perMille(150) || setup.plant() == Plant.WIDE_LIMITS) {
             agenda.after(chance.seconds(30, setup.restlessSeconds() - 20), this::half);
         }
@@ -71,6 +72,18 @@ final class Mishaps {
                     executors.restartScheduler();
                 }
             });
+        }
+    }
+
+    /** Somebody repairs what was taken out of service, drained by whomever. */
+    private void technician() {
+        agenda.after(chance.seconds(20, 50), this::technician);
+        List<String> out = List.copyOf(world.drained.keySet());
+        Machine machine = out.isEmpty() ? null : world.machine(chance.of(out));
+        if (machine != null && !machine.dead && !machine.well()) {
+            trail.note(machine.name + " is repaired by a technician");
+            machine.repair();
+            world.look();
         }
     }
 

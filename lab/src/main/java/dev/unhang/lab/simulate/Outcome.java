@@ -1,6 +1,9 @@
 package dev.unhang.lab.simulate;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * How one seed ended.
@@ -8,7 +11,7 @@ import java.util.List;
  * @param rule that was seen broken; 0: none
  * @param how it was broken, for a person
  * @param last the last events before
- * @param attempts physical starts of actions
+ * @param attempts physical starts, by action
  * @param records of the inbox
  * @param journal entries
  * @param digest of the journal, to know that two runs of a seed are one
@@ -18,7 +21,7 @@ public record Outcome(
         int rule,
         String how,
         List<String> last,
-        int attempts,
+        Map<String, Integer> attempts,
         long records,
         int journal,
         int incidents,
@@ -27,6 +30,12 @@ public record Outcome(
 
     public Outcome {
         last = List.copyOf(last);
+        attempts = Collections.unmodifiableMap(new TreeMap<>(attempts));
+    }
+
+    /** How many actions were begun. */
+    public int begun() {
+        return attempts.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     public boolean broken() {

@@ -99,8 +99,12 @@ final class Persons {
     /** A node is about to be given back: now and then somebody drains it by hand in that very moment. */
     void onUndrain(String node, boolean surely) {
         Machine machine = world.machine(node);
-        if (machine != null && (surely || (!quiet && chance.perMille(250)))) {
-            agenda.after(chance.seconds(0, 0.5), () -> drain(machine));
+        if (machine != null && (surely || chance.perMille(250))) {
+            agenda.after(chance.seconds(0, 0.5), () -> {
+                trail.note("a person drains " + node + " in the moment when it is to be given back");
+                world.drained.put(node, new World.Drained("ann", "disk swap"));
+                scheduler.changed(node);
+            });
         }
     }
 

@@ -74,7 +74,7 @@ public final class SimulateCommand implements Callable<Integer> {
                         outcome.records(),
                         outcome.journal(),
                         outcome.incidents(),
-                        outcome.attempts(),
+                        outcome.begun(),
                         outcome.digest());
             }
         }

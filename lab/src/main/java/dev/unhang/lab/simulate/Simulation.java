@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -28,6 +29,9 @@ public final class Simulation {
 
     private static final String KEY_ID = "simulated";
     private static final long QUIET_AT_MOST_NS = 1_500 * Agenda.SECOND;
+    /** What was drained is given back so long after its incident ended, at most. */
+    private static final long STILL_NS = 45 * Agenda.SECOND;
+
     private static final long SETTLE_EVERY_NS = 20 * Agenda.SECOND;
     /** Of a small cluster's nodes: each partition that has some costs a record a second. */
     private static final int FEW_PARTITIONS = 4;
@@ -48,6 +52,7 @@ public final class Simulation {
     private final Persons persons;
     private final Executors executors;
     private boolean over;
+    private long turnedNs;
 
     private Simulation(Setup setup, int events) {
         this.setup = setup;
@@ -136,7 +141,7 @@ public final class Simulation {
         mishaps.quiet();
         persons.quiet();
         agenda.after(QUIET_AT_MOST_NS, () -> over = true);
-        agenda.after(180 * Agenda.SECOND, this::settled);
+        agenda.after(150 * Agenda.SECOND, this::settled);
     }
 
     /** Ends early when nothing is open any more. */
@@ -152,7 +157,7 @@ public final class Simulation {
                         .map(story -> story.get(story.size() - 1).command().getState())
                         .anyMatch(state ->
                                 state == CommandState.COMMAND_OFFERED || state == CommandState.COMMAND_GRANTED);
-        over |= !open;
+        over |= !open && agenda.nowNs() - turnedNs > STILL_NS;
         agenda.after(SETTLE_EVERY_NS, this::settled);
     }
 
@@ -167,6 +172,9 @@ public final class Simulation {
     private void committed(SimulatedKafka.Committed step) {
         chronicle.take(step.entries());
         for (JournalEntry entry : step.entries()) {
+            if (entry.getFrom() != entry.getTo()) {
+                turnedNs = agenda.nowNs();
+            }
             for (StateChange change : entry.getChangesList()) {
                 if (change.hasValue()
                         && change.getValue().hasCommand()
@@ -212,12 +220,18 @@ public final class Simulation {
                 rule,
                 how,
                 trail.lines(),
-                world.attempts.size(),
+                begun(),
                 kafka.inbox.end(),
                 kafka.journal.size(),
                 chronicle.incidents().size(),
                 agenda.nowNs() / 1e9,
                 digest());
+    }
+
+    private Map<String, Integer> begun() {
+        Map<String, Integer> begun = new TreeMap<>();
+        world.attempts.forEach(attempt -> begun.merge(attempt.action.label(), 1, Integer::sum));
+        return begun;
     }
 
     private String digest() {
