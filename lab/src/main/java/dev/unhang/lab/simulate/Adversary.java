@@ -22,8 +22,7 @@ final class Adversary {
     private final PrivateKey ownKey;
     private final String trustedKeyId;
 
-    Adversary(
-            Chance chance, Trail trail, SimulatedKafka kafka, World world, PrivateKey ownKey, String trustedKeyId) {
+    Adversary(Chance chance, Trail trail, SimulatedKafka kafka, World world, PrivateKey ownKey, String trustedKeyId) {
         this.chance = chance;
         this.trail = trail;
         this.kafka = kafka;
@@ -44,8 +43,7 @@ final class Adversary {
                 grants.add(record);
             }
         }
-        SimulatedKafka.Appended any =
-                kafka.commands.at(chance.between((int) from, (int) kafka.commands.end() - 1));
+        SimulatedKafka.Appended any = kafka.commands.at(chance.between((int) from, (int) kafka.commands.end() - 1));
         switch (chance.between(0, 3)) {
             case 0 -> again(any.key(), any.message());
             case 1 -> again(chance.of(world.machines).name, any.message());
@@ -67,7 +65,9 @@ final class Adversary {
     private void forge(SimulatedKafka.Appended record) {
         if (record.message() instanceof Offer offer) {
             trail.note("a forged offer and grant to " + record.key());
-            Offer own = offer.toBuilder().setCommandId("forged-" + chance.between(0, 999_999)).build();
+            Offer own = offer.toBuilder()
+                    .setCommandId("forged-" + chance.between(0, 999_999))
+                    .build();
             kafka.commands.append(record.key(), own);
             Grant grant = Grant.newBuilder()
                     .setCommandId(own.getCommandId())

@@ -150,8 +150,7 @@ final class Decider {
         for (int taken = 0; taken < MOST_A_POLL && next < kafka.inbox.end(); taken++) {
             SimulatedKafka.Appended record = kafka.inbox.at(next++);
             boolean deaf = plant == Plant.DEAF_TO_PEOPLE && record.message() instanceof OperatorDecision;
-            entries.addAll(
-                    current.onRecord(record.offset(), record.stampMs(), deaf ? null : record.message()));
+            entries.addAll(current.onRecord(record.offset(), record.stampMs(), deaf ? null : record.message()));
         }
         try {
             write(current, entries);

@@ -169,11 +169,15 @@ final class Detector {
         }
         nodes.forEach(this::look);
         if (first) {
-            nodes.values().forEach(seen -> seen.voices.values().forEach(voice -> {
-                if (voice.said != Standing.WELL) {
-                    outbox.add(voice.last = voice.last.toBuilder().setOrigin(origin()).build());
-                }
-            }));
+            nodes.values()
+                    .forEach(seen -> seen.voices.values().forEach(voice -> {
+                        if (voice.said != Standing.WELL) {
+                            outbox.add(
+                                    voice.last = voice.last.toBuilder()
+                                            .setOrigin(origin())
+                                            .build());
+                        }
+                    }));
         }
         outbox.add(Covered.newBuilder()
                 .setOrigin(origin())
@@ -265,8 +269,7 @@ final class Detector {
             if (machine.name.equals(node)) {
                 seen.voices.values().forEach(voice -> {
                     if (voice.said != Standing.WELL) {
-                        outbox.add(finding(
-                                machine, voice.last.getKind(), voice.last.getSubject(), Standing.WELL, 0));
+                        outbox.add(finding(machine, voice.last.getKind(), voice.last.getSubject(), Standing.WELL, 0));
                     }
                 });
             }

@@ -77,8 +77,7 @@ final class Executors {
                 allowed.add(action);
             }
         }
-        Protocol protocol =
-                new Protocol(new Self(name, bootId, startId, "0"), allowed, keys, () -> chance.bytes(16));
+        Protocol protocol = new Protocol(new Self(name, bootId, startId, "0"), allowed, keys, () -> chance.bytes(16));
         hands.put(
                 name,
                 new Hand(
@@ -160,7 +159,8 @@ final class Executors {
     void pauseOne() {
         List<String> busy = new ArrayList<>();
         world.running().forEach(attempt -> busy.add(attempt.node));
-        String name = !busy.isEmpty() && chance.perMille(300) ? chance.of(busy) : chance.of(List.copyOf(hands.keySet()));
+        String name =
+                !busy.isEmpty() && chance.perMille(300) ? chance.of(busy) : chance.of(List.copyOf(hands.keySet()));
         Objects.requireNonNull(hands.get(name)).pause(chance.seconds(1, 12));
     }
 

@@ -192,8 +192,7 @@ final class Hand {
                 Grant grant = lastGrant;
                 if (grant != null) {
                     agenda.after(
-                            chance.seconds(0.001, chance.perMille(50) ? 6 : 0.05),
-                            () -> beginInTime(begun, grant));
+                            chance.seconds(0.001, chance.perMille(50) ? 6 : 0.05), () -> beginInTime(begun, grant));
                 }
             }
         }
@@ -245,12 +244,11 @@ final class Hand {
 
     private void over(Attempt attempt) {
         if (alive && plant != Plant.ENDS_TOO_EARLY) {
-            ActionEnd end =
-                    switch (attempt.end == null ? Attempt.End.KILLED : attempt.end) {
-                        case DONE -> ActionEnd.ACTION_DONE;
-                        case FAILED -> ActionEnd.ACTION_FAILED;
-                        case KILLED -> ActionEnd.ACTION_INTERRUPTED;
-                    };
+            ActionEnd end = switch (attempt.end == null ? Attempt.End.KILLED : attempt.end) {
+                case DONE -> ActionEnd.ACTION_DONE;
+                case FAILED -> ActionEnd.ACTION_FAILED;
+                case KILLED -> ActionEnd.ACTION_INTERRUPTED;
+            };
             perform(protocol.onEnded(attempt.command, end, "", agenda.nowNs()));
         }
     }

@@ -118,7 +118,7 @@ final class Mishaps {
                 agenda.after(chance.seconds(40, 200), () -> {
                     if (machine.dead) {
                         world.boot(machine);
-                        }
+                    }
                 });
             }
             case 8 -> {

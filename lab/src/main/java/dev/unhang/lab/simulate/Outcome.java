@@ -50,6 +50,8 @@ public record Outcome(
                 + "\nthe last events:\n  "
                 + String.join("\n  ", last)
                 + "\nreplays alone with: ./unhang simulate --seed " + setup.seed() + " --nodes " + setup.nodes()
-                + (setup.plant() == Plant.NONE ? "" : " --plant " + setup.plant().rule());
+                + (setup.plant() == Plant.NONE
+                        ? ""
+                        : " --plant " + setup.plant().rule());
     }
 }

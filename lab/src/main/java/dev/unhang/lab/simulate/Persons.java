@@ -26,8 +26,7 @@ final class Persons {
     private boolean quiet;
     private final List<String> taken = new ArrayList<>();
 
-    Persons(
-            Agenda agenda, Chance chance, Trail trail, SimulatedKafka kafka, World world, Scheduler scheduler) {
+    Persons(Agenda agenda, Chance chance, Trail trail, SimulatedKafka kafka, World world, Scheduler scheduler) {
         this.agenda = agenda;
         this.chance = chance;
         this.trail = trail;

@@ -31,7 +31,11 @@ final class Planted {
                         .setJob(value.getJob().toBuilder().clearAttempts().clearAttemptsByDay())
                         .build();
             }
-            return value.hasBreaker() ? StateValue.newBuilder().setBreaker(value.getBreaker().toBuilder().clearCalls()).build() : value;
+            return value.hasBreaker()
+                    ? StateValue.newBuilder()
+                            .setBreaker(value.getBreaker().toBuilder().clearCalls())
+                            .build()
+                    : value;
         });
     }
 }

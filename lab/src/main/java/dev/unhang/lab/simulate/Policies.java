@@ -56,8 +56,7 @@ final class Policies {
                         "rack"));
     }
 
-    private static void add(
-            List<Playbook> to, Chance chance, Setup setup, IncidentKind kind, Action... actions) {
+    private static void add(List<Playbook> to, Chance chance, Setup setup, IncidentKind kind, Action... actions) {
         List<Rung> rungs = new ArrayList<>();
         for (Action action : actions) {
             rungs.add(new Rung(
@@ -74,6 +73,12 @@ final class Policies {
         if (setup.plant() != Plant.NONE) {
             mode = Mode.ENFORCE;
         }
-        to.add(new Playbook("simulated-" + kind.name().toLowerCase(java.util.Locale.ROOT), kind, Condition.ALWAYS, mode, rungs, "no step is left"));
+        to.add(new Playbook(
+                "simulated-" + kind.name().toLowerCase(java.util.Locale.ROOT),
+                kind,
+                Condition.ALWAYS,
+                mode,
+                rungs,
+                "no step is left"));
     }
 }

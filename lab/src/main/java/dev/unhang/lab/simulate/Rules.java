@@ -34,7 +34,8 @@ final class Rules {
 
     private Rules() {}
 
-    static List<Rule> all(Setup setup, World world, SimulatedKafka kafka, Chronicle chronicle, Claims claims, Agenda agenda) {
+    static List<Rule> all(
+            Setup setup, World world, SimulatedKafka kafka, Chronicle chronicle, Claims claims, Agenda agenda) {
         return List.of(
                 new BlastRadius(setup, world),
                 new OneAtATime(world),
@@ -104,12 +105,7 @@ final class Rules {
                         under);
                 Training job = machine.job;
                 if (job != null && !job.gone()) {
-                    within(
-                            attempt,
-                            job.name,
-                            count(under, other -> other.job == job),
-                            job.nodes.size(),
-                            under);
+                    within(attempt, job.name, count(under, other -> other.job == job), job.nodes.size(), under);
                 }
             }
         }
@@ -150,9 +146,10 @@ final class Rules {
 
     /** 3: no action without incident, decision and guards' answers in the journal before it; asked again for the grant. */
     private static final class DecidedBefore extends Rule {
-        private static final Set<String> ASKED = Set.of(
-                "pause", "taken", "maintenance", "blind", "freshness", "one-action", "mode");
-        private static final Set<String> ASKED_OF_HARM = Set.of("attempts", "cooldown", "blast-radius", "circuit-breaker");
+        private static final Set<String> ASKED =
+                Set.of("pause", "taken", "maintenance", "blind", "freshness", "one-action", "mode");
+        private static final Set<String> ASKED_OF_HARM =
+                Set.of("attempts", "cooldown", "blast-radius", "circuit-breaker");
 
         private final Chronicle chronicle;
 
@@ -182,9 +179,10 @@ final class Rules {
             answered(attempt, "granted", granted.entry());
             boolean acting = chronicle.turns(command.getIncident()).stream()
                     .anyMatch(turn -> turn.at() <= offered.at()
-                            && turn.to()
-                                    == (gives ? IncidentState.INCIDENT_RESOLVED : IncidentState.INCIDENT_ACTING));
-            require(acting, attempt + " starts, and no incident in the journal decided on it: " + command.getIncident());
+                            && turn.to() == (gives ? IncidentState.INCIDENT_RESOLVED : IncidentState.INCIDENT_ACTING));
+            require(
+                    acting,
+                    attempt + " starts, and no incident in the journal decided on it: " + command.getIncident());
         }
 
         private void answered(Attempt attempt, String when, JournalEntry entry) {
@@ -239,8 +237,8 @@ final class Rules {
                     attempt + " starts by a grant that no decider has committed");
             require(
                     attempt.epoch >= claims.epochRead(attempt.startId),
-                    attempt + " starts with epoch " + attempt.epoch + ", and epoch "
-                            + claims.epochRead(attempt.startId) + " was read there before");
+                    attempt + " starts with epoch " + attempt.epoch + ", and epoch " + claims.epochRead(attempt.startId)
+                            + " was read there before");
         }
     }
 
@@ -299,7 +297,8 @@ final class Rules {
 
         private void ended(Command command, JournalEntry entry) {
             boolean said = command.getState() == CommandState.COMMAND_DONE
-                    || (command.getState() == CommandState.COMMAND_INTERRUPTED && entry.getWho().isEmpty());
+                    || (command.getState() == CommandState.COMMAND_INTERRUPTED
+                            && entry.getWho().isEmpty());
             for (Attempt attempt : said ? world.running() : List.<Attempt>of()) {
                 require(
                         !attempt.command.equals(command.getId()),
@@ -398,7 +397,9 @@ final class Rules {
                     default -> false;
                 };
                 require(
-                        !open || !incident.hasWellSinceLogMs() || heard.logMs() - incident.getWellSinceLogMs() < 150_000,
+                        !open
+                                || !incident.hasWellSinceLogMs()
+                                || heard.logMs() - incident.getWellSinceLogMs() < 150_000,
                         incident.getId() + " is well and covered for long, and not resolved: recoveries do not flow");
             }
         }
@@ -554,8 +555,7 @@ final class Rules {
             World.Drained drained = world.drained.get(node);
             if (attempt.action == Action.UNDRAIN && drained != null) {
                 require(
-                        drained.who().equals(World.HEALER)
-                                && drained.reason().equals(attempt.parameters.get("reason")),
+                        drained.who().equals(World.HEALER) && drained.reason().equals(attempt.parameters.get("reason")),
                         attempt + " gives back " + node + ", which " + drained.who() + " drained: " + drained.reason());
             }
             if (attempt.action == Action.DRAIN && drained != null) {
@@ -581,7 +581,8 @@ final class Rules {
                     if (change.hasValue()) {
                         StateValue before = held.put(change.getKey(), change.getValue());
                         require(
-                                !entry.getDecision().isEmpty() || persons(before).equals(persons(change.getValue())),
+                                !entry.getDecision().isEmpty()
+                                        || persons(before).equals(persons(change.getValue())),
                                 change.getKey() + " changes what a person set, and no person said so: "
                                         + entry.getSentence());
                     }

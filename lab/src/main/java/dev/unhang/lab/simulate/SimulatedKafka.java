@@ -29,7 +29,8 @@ final class SimulatedKafka {
     private static final long WALL_MS = 1_750_000_000_000L;
 
     /** One record as its readers see it. */
-    record Appended(long offset, long stampMs, String key, @Nullable Message message) {}
+    record Appended(
+            long offset, long stampMs, String key, @Nullable Message message) {}
 
     /** A record for {@code unhang.commands}. */
     record CommandRecord(String key, Message message) {}

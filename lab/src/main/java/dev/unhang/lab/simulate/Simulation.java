@@ -63,7 +63,12 @@ public final class Simulation {
             kafka.tearsState(chance);
         }
         world = new World(
-                agenda, chance, trail, setup, name -> Math.floorMod(name.hashCode(), setup.nodes() > 60 ? SimulatedKafka.PARTITIONS : FEW_PARTITIONS));
+                agenda,
+                chance,
+                trail,
+                setup,
+                name -> Math.floorMod(
+                        name.hashCode(), setup.nodes() > 60 ? SimulatedKafka.PARTITIONS : FEW_PARTITIONS));
         rules = Rules.all(setup, world, kafka, chronicle, claims, agenda);
         kafka.watch(this::appended, this::committed);
         List<Detector> detectors = new ArrayList<>();
@@ -95,8 +100,7 @@ public final class Simulation {
         deciders = new Deciders(agenda, chance, trail, kafka, Policies.of(setup), Simulation::records, setup.plant());
         persons = new Persons(agenda, chance, trail, kafka, world, scheduler);
         Adversary adversary = new Adversary(chance, trail, kafka, world, FORGER.getPrivate(), KEY_ID);
-        mishaps = new Mishaps(
-                setup, agenda, chance, trail, kafka, world, deciders, detectors, executors, adversary);
+        mishaps = new Mishaps(setup, agenda, chance, trail, kafka, world, deciders, detectors, executors, adversary);
         agenda.after(Agenda.SECOND, this::look);
         agenda.after(setup.restlessSeconds() * Agenda.SECOND, this::quiet);
     }
@@ -147,12 +151,11 @@ public final class Simulation {
     /** Ends early when nothing is open any more. */
     private void settled() {
         boolean open = !world.running().isEmpty()
-                || chronicle.incidents().values().stream()
-                        .anyMatch(incident -> switch (incident.getState()) {
-                            case INCIDENT_RESOLVED, INCIDENT_DISMISSED -> false;
-                            case INCIDENT_ESCALATED, INCIDENT_HELD -> incident.hasWellSinceLogMs();
-                            default -> true;
-                        })
+                || chronicle.incidents().values().stream().anyMatch(incident -> switch (incident.getState()) {
+                    case INCIDENT_RESOLVED, INCIDENT_DISMISSED -> false;
+                    case INCIDENT_ESCALATED, INCIDENT_HELD -> incident.hasWellSinceLogMs();
+                    default -> true;
+                })
                 || chronicle.commands().values().stream()
                         .map(story -> story.get(story.size() - 1).command().getState())
                         .anyMatch(state ->
@@ -163,8 +166,7 @@ public final class Simulation {
 
     private void appended(SimulatedKafka.Log log, SimulatedKafka.Appended record) {
         if (record.message() instanceof Offer offer && offer.getAction().equals(Action.UNDRAIN.label())) {
-            persons.onUndrain(
-                    offer.getParametersOrDefault("node", ""), setup.plant() == Plant.UNDRAINS_ALL);
+            persons.onUndrain(offer.getParametersOrDefault("node", ""), setup.plant() == Plant.UNDRAINS_ALL);
         }
         check(rule -> rule.appended(log, record));
     }

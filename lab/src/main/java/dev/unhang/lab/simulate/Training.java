@@ -91,7 +91,8 @@ final class Training {
     void look(long nowNs) {
         boolean moves = stoppedRank < 0
                 && !gone()
-                && nowNs >= startedNs + STARTS_NS && nodes.stream().allMatch(Machine::works);
+                && nowNs >= startedNs + STARTS_NS
+                && nodes.stream().allMatch(Machine::works);
         if (moves) {
             stillSinceNs = -1;
         } else if (stillSinceNs < 0) {

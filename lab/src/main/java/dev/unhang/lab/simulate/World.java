@@ -48,8 +48,7 @@ final class World {
         this.trail = trail;
         for (int number = 0; number < setup.nodes(); number++) {
             String rack = "rack-" + number / setup.rackSize();
-            Machine machine =
-                    new Machine(number, partition.applyAsInt("node-" + number), rack, chance.bytes(16));
+            Machine machine = new Machine(number, partition.applyAsInt("node-" + number), rack, chance.bytes(16));
             machines.add(machine);
             byName.put(machine.name, machine);
         }

@@ -16,7 +16,8 @@ final class Seeds {
     private Seeds() {}
 
     static List<Outcome> run(long from, int count) throws InterruptedException, ExecutionException {
-        ExecutorService threads = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+        ExecutorService threads =
+                Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
         try {
             List<Future<Outcome>> running = new ArrayList<>();
             for (long seed = from; seed < from + count; seed++) {
@@ -37,6 +38,8 @@ final class Seeds {
     static String told(List<Outcome> outcomes) {
         List<Outcome> broken = outcomes.stream().filter(Outcome::broken).toList();
         List<String> told = broken.stream().limit(TOLD).map(Outcome::told).toList();
-        return broken.isEmpty() ? "" : broken.size() + " of " + outcomes.size() + " seeds\n" + String.join("\n\n", told);
+        return broken.isEmpty()
+                ? ""
+                : broken.size() + " of " + outcomes.size() + " seeds\n" + String.join("\n\n", told);
     }
 }

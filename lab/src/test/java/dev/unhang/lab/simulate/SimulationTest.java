@@ -28,7 +28,9 @@ class SimulationTest {
         List<Outcome> outcomes = Seeds.run(0, SEEDS);
 
         assertThat(Seeds.told(outcomes)).isEmpty();
-        assertThat(outcomes).as("a run in which nothing is done proves nothing").filteredOn(run -> run.begun() > 3)
+        assertThat(outcomes)
+                .as("a run in which nothing is done proves nothing")
+                .filteredOn(run -> run.begun() > 3)
                 .hasSizeGreaterThan(SEEDS / 2);
         if (SEEDS >= 200) {
             Set<String> begun = new TreeSet<>();
@@ -45,7 +47,8 @@ class SimulationTest {
     @Test
     @Tag("long")
     void noRuleIsBrokenByTodaysSeedsEither() throws Exception {
-        long from = Long.getLong("simulation.from", LocalDate.now(ZoneOffset.UTC).toEpochDay() * A_DAY);
+        long from =
+                Long.getLong("simulation.from", LocalDate.now(ZoneOffset.UTC).toEpochDay() * A_DAY);
 
         assertThat(Seeds.told(Seeds.run(from, SEEDS))).as("seeds from %d", from).isEmpty();
     }
