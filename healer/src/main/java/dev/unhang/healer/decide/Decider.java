@@ -54,7 +54,7 @@ public final class Decider {
         this.sightings = sightings;
         this.rulings = rulings;
         this.commands = new CommandBook(ledger, rulings, this::covered);
-        Proofs proofs = new Proofs(ledger, rulings, commands, jobs::job);
+        Proofs proofs = new Proofs(ledger, rulings, commands, jobs::job, sightings::silent);
         this.book = new IncidentBook(ledger, coverage, rulings, commands, proofs);
         this.people = new People(book, commands);
         this.decisions = new ArrayDeque<>(position.getDecisionsList());

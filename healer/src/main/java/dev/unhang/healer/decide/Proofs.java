@@ -3,6 +3,7 @@ package dev.unhang.healer.decide;
 import dev.unhang.events.v1.Command;
 import dev.unhang.events.v1.CommandState;
 import dev.unhang.events.v1.Incident;
+import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.healer.command.Action;
 import dev.unhang.healer.detect.job.JobSight;
@@ -13,6 +14,7 @@ import dev.unhang.healer.ledger.Ledger;
 import dev.unhang.healer.policy.Rung;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,20 +27,36 @@ final class Proofs {
     private final Rulings rulings;
     private final CommandBook commands;
     private final Function<String, Optional<JobSight>> jobs;
+    private final Predicate<String> silent;
 
-    Proofs(Ledger ledger, Rulings rulings, CommandBook commands, Function<String, Optional<JobSight>> jobs) {
+    /** @param silent whether a node is known not to speak now */
+    Proofs(
+            Ledger ledger,
+            Rulings rulings,
+            CommandBook commands,
+            Function<String, Optional<JobSight>> jobs,
+            Predicate<String> silent) {
         this.ledger = ledger;
         this.rulings = rulings;
         this.commands = commands;
         this.jobs = jobs;
+        this.silent = silent;
     }
 
     /** Whether the signal of the incident is well, with the job back where it was to be started again. */
     boolean well(Incident incident) {
-        if (incident.getFinding().getStanding() != Standing.WELL) {
+        if (incident.getFinding().getStanding() != Standing.WELL || unseen(incident)) {
             return false;
         }
         return !mustReturn(incident) || !incident.getFinding().getOver() || trainsAgain(incident);
+    }
+
+    /** What a node said last of its parts proves nothing while it is silent. */
+    private boolean unseen(Incident incident) {
+        boolean ofParts = !Kinds.isJob(incident.getKind()) && incident.getKind() != IncidentKind.NODE_SILENT;
+        return ofParts
+                && !incident.getFinding().getOver()
+                && Aims.culprit(incident.getFinding()).filter(silent).isPresent();
     }
 
     /** Whether the incident's subject is no more and nothing was to bring it back. */

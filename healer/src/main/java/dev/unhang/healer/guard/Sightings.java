@@ -1,6 +1,7 @@
 package dev.unhang.healer.guard;
 
 import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.Watch;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,12 @@ public final class Sightings {
     public @Nullable NodeReport report(String node) {
         Sighting sighting = last.get(node);
         return sighting == null ? null : sighting.report();
+    }
+
+    /** Whether its last report says that the node does not speak. */
+    public boolean silent(String node) {
+        NodeReport report = report(node);
+        return report != null && report.getWatch() == Watch.WATCH_SILENT;
     }
 
     /** How old the last report is, ms of log time; {@code Long.MAX_VALUE} when there is none. */
