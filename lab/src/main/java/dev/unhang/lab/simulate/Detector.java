@@ -172,10 +172,9 @@ final class Detector {
             nodes.values()
                     .forEach(seen -> seen.voices.values().forEach(voice -> {
                         if (voice.said != Standing.WELL) {
-                            outbox.add(
-                                    voice.last = voice.last.toBuilder()
-                                            .setOrigin(origin())
-                                            .build());
+                            voice.last =
+                                    voice.last.toBuilder().setOrigin(origin()).build();
+                            outbox.add(voice.last);
                         }
                     }));
         }
