@@ -39,7 +39,7 @@ final class OwnBreaker {
             }
             long errors = failed.stream().filter(each -> each).count();
             int least = ofNode ? 2 : 4;
-            if (failed.size() >= least && errors * 100 >= (ofNode ? 100 : 50) * failed.size()) {
+            if (failed.size() >= least && errors * 100 >= (ofNode ? 100L : 50L) * failed.size()) {
                 openUntilMs = call.getLogTimeMs() + (ofNode ? 6 * 3_600_000L : 30 * 60_000L);
                 failed.clear();
             }
