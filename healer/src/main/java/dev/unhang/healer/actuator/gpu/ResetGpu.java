@@ -1,24 +1,31 @@
 package dev.unhang.healer.actuator.gpu;
 
+import dev.unhang.events.v1.ActionEnd;
+import dev.unhang.events.v1.Offer;
 import dev.unhang.healer.actuator.repair.End;
 import dev.unhang.healer.actuator.repair.OpenFiles;
 import dev.unhang.healer.actuator.repair.Programs;
 import dev.unhang.healer.actuator.repair.Ran;
+import dev.unhang.healer.actuator.repair.Repair;
 import dev.unhang.healer.actuator.repair.SavedFile;
+import dev.unhang.healer.command.Action;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * Resets a GPU that nobody uses. Who only watches it lets go first: configured units are stopped, the collector is asked,
  * persistence mode is switched off. All of that is on disk before, and is given back on every path, by the next start if
  * this process dies. On the worker's thread, one at a time.
  */
-public final class ResetGpu {
+public final class ResetGpu implements Repair {
 
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final Duration TO_LET_GO = Duration.ofSeconds(10);
@@ -40,6 +47,26 @@ public final class ResetGpu {
         this.saved = settings.state().resolve(SavedReset.FILE);
     }
 
+    @Override
+    public Action action() {
+        return Action.RESET_GPU;
+    }
+
+    @Override
+    public Optional<String> refusal(Offer offer) {
+        return refusal(offer.getParametersOrDefault("gpu", ""));
+    }
+
+    /** A reset that was begun is not broken off: what it leaves is worse than what it found. */
+    @Override
+    public End run(Offer offer, long deadlineNs, BooleanSupplier cancelled) {
+        if (cancelled.getAsBoolean() || deadlineNs - programs.nanos() < settings.deadline().plus(TO_LET_GO).toNanos()) {
+            return End.refused("there is less time than the "
+                    + settings.deadline().plus(TO_LET_GO).toSeconds() + " s that a reset may take");
+        }
+        return run(offer.getCommandId(), offer.getParametersOrDefault("gpu", ""));
+    }
+
     /** Why this GPU must not be reset now; empty when it may. */
     public Optional<String> refusal(String uuid) {
         try {
@@ -53,7 +80,7 @@ public final class ResetGpu {
     private ResetTarget target(String uuid) throws IOException {
         if (Files.exists(saved)) {
             return new ResetTarget(
-                    java.util.Map.of(), "an earlier reset has no end yet: " + saved + " is still there");
+                    Map.of(), "an earlier reset has no end yet: " + saved + " is still there");
         }
         ResetTarget target = ResetTarget.find(uuid, tools, settings);
         if (!target.refusal().isEmpty()) {
@@ -61,7 +88,7 @@ public final class ResetGpu {
         }
         List<String> strangers = holders.strangers(target);
         if (!strangers.isEmpty()) {
-            return new ResetTarget(java.util.Map.of(), "in use by " + String.join(", ", strangers));
+            return new ResetTarget(Map.of(), "in use by " + String.join(", ", strangers));
         }
         return target;
     }
@@ -87,7 +114,7 @@ public final class ResetGpu {
             end = End.failed("the GPU was not reset: " + e.getMessage());
         }
         List<String> notRestored = restore(before);
-        if (end.how() == dev.unhang.events.v1.ActionEnd.ACTION_DONE) {
+        if (end.how() == ActionEnd.ACTION_DONE) {
             end = verified(target);
         }
         return finish(end, notRestored);
@@ -196,7 +223,7 @@ public final class ResetGpu {
     private List<String> restore(SavedReset before) {
         List<String> troubles = new ArrayList<>();
         List<String> units = new ArrayList<>(before.units());
-        java.util.Collections.reverse(units);
+        Collections.reverse(units);
         boolean persistenced = units.remove(settings.persistenced());
         if (persistenced) {
             started(settings.persistenced(), troubles);
@@ -223,7 +250,7 @@ public final class ResetGpu {
     private End finish(End end, List<String> notRestored) {
         if (!notRestored.isEmpty()) {
             String detail = end.detail() + "; but " + String.join("; ", notRestored);
-            return end.how() == dev.unhang.events.v1.ActionEnd.ACTION_DONE
+            return end.how() == ActionEnd.ACTION_DONE
                     ? End.failed(detail)
                     : new End(end.how(), detail);
         }
@@ -236,10 +263,9 @@ public final class ResetGpu {
     }
 
     /**
-     * Gives back what a reset of an earlier start left stopped, if one did. Called before anything else is done.
-     *
-     * @return a sentence about what was found, or nothing
+     * Gives back what a reset of an earlier start left stopped, if one did.
      */
+    @Override
     public Optional<String> restoreAtStart() {
         Optional<SavedReset> left;
         try {

@@ -1,17 +1,22 @@
 package dev.unhang.healer.actuator.nic;
 
+import dev.unhang.events.v1.Offer;
 import dev.unhang.healer.actuator.nic.Snapshot.Part;
 import dev.unhang.healer.actuator.repair.End;
 import dev.unhang.healer.actuator.repair.Programs;
 import dev.unhang.healer.actuator.repair.Ran;
+import dev.unhang.healer.actuator.repair.Repair;
 import dev.unhang.healer.actuator.repair.SavedFile;
+import dev.unhang.healer.command.Action;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * permanent neighbours, of the port and of what is made on it. All of it is on disk before the port goes down, a watchdog
  * outside this process puts it back if we do not, and so does the next start. On the worker's thread, one at a time.
  */
-public final class BounceNic {
+public final class BounceNic implements Repair {
 
     private static final Logger log = LoggerFactory.getLogger(BounceNic.class);
 
@@ -51,6 +56,26 @@ public final class BounceNic {
 
     /** What is known just before: either a reason against it, or all that is needed. */
     private record Before(Snapshot network, DeviceStack stack, Optional<String> refusal) {}
+
+    @Override
+    public Action action() {
+        return Action.BOUNCE_NIC;
+    }
+
+    @Override
+    public Optional<String> refusal(Offer offer) {
+        return refusal(offer.getParametersOrDefault("nic", ""));
+    }
+
+    /** A port that is down cannot wait: once it began, neither the deadline nor a stop of the actuator ends it. */
+    @Override
+    public End run(Offer offer, long deadlineNs, BooleanSupplier cancelled) {
+        if (cancelled.getAsBoolean() || deadlineNs - programs.nanos() < PATIENCE.toNanos() + DOWN.toNanos()) {
+            return End.refused("there is less time than the " + PATIENCE.plus(DOWN).toSeconds()
+                    + " s that a bounce with all its restoring may take");
+        }
+        return run(offer.getCommandId(), offer.getParametersOrDefault("nic", ""));
+    }
 
     /** Why this port must not be bounced now; empty when it may. */
     public Optional<String> refusal(String nic) {
@@ -84,7 +109,7 @@ public final class BounceNic {
     }
 
     private static Before refused(String why) {
-        return new Before(new Snapshot(java.util.Map.of()), DeviceStack.above("", List.of()), Optional.of(why));
+        return new Before(new Snapshot(Map.of()), DeviceStack.above("", List.of()), Optional.of(why));
     }
 
     /** Does it, and always leaves the network as it was or says what is missing. */
@@ -181,10 +206,9 @@ public final class BounceNic {
     }
 
     /**
-     * Puts back what a bounce of an earlier start left, if one did. Called before anything else is done.
-     *
-     * @return a sentence about what was found, or nothing
+     * Puts back what a bounce of an earlier start left, if one did.
      */
+    @Override
     public Optional<String> restoreAtStart() {
         Optional<SavedBounce> left;
         try {
