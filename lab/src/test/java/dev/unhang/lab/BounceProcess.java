@@ -20,7 +20,7 @@ public final class BounceProcess {
     private BounceProcess() {}
 
     public static void main(String[] args) {
-        Programs programs = new StoppingBefore(args.length > 4 ? args[4] : "no such command");
+        Programs programs = new StoppingBefore(args.length > 4 && !args[4].isEmpty() ? args[4] : "no such command");
         List<String> brokers = args.length > 3 && !args[3].isEmpty() ? List.of(args[3].split(",")) : List.of();
         BounceNic repair = new BounceNic(
                 programs, new NicSettings(Path.of(args[1]), brokers, Path.of("/proc"), Path.of("/sys"), false));

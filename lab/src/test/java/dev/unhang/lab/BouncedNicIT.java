@@ -84,7 +84,8 @@ class BouncedNicIT {
         in("ip route add 10.6.0.0/16 via 192.168.7.7 dev p0 onlink");
         in("ip route add 10.7.0.0/16 nexthop via 10.1.0.7 weight 2 nexthop via 10.1.0.8");
         in("ip route add 10.8.0.0/16 via inet6 fe80::9 dev p0");
-        in("ip route add 10.10.0.0/16 dev p0 tos 0x10 scope link initcwnd 20 quickack 1 congctl reno features ecn rto_min 5ms");
+        in(
+                "ip route add 10.10.0.0/16 dev p0 tos 0x10 scope link initcwnd 20 quickack 1 congctl reno features ecn rto_min 5ms");
         in("ip route add 10.11.0.0/16 via 10.1.0.1 realm 5");
         in("ip route append 10.11.0.0/16 via 10.20.0.8 dev mv0");
         in("ip route append 10.11.0.0/16 via 10.1.0.9");
@@ -310,11 +311,11 @@ class BouncedNicIT {
     private List<String> dumps() throws Exception {
         List<String> all = new ArrayList<>();
         for (String dump : DUMPS) {
-            String told = in(dump)
-                    .replaceAll("\"(valid_life_time|preferred_life_time|expires)\":\\d+", "\"$1\":0")
+            String told = in(dump).replaceAll("\"(valid_life_time|preferred_life_time|expires)\":\\d+", "\"$1\":0")
                     .replaceAll("\"[a-z_]*timer\":\\d+\\.\\d+", "\"timer\":0")
                     .replaceAll("expires \\d+sec", "expires");
-            List<String> lines = new ArrayList<>(List.of(told.replaceAll("},\\{", "},\n{").split("\n")));
+            List<String> lines =
+                    new ArrayList<>(List.of(told.replaceAll("},\\{", "},\n{").split("\n")));
             if (dump.contains(" -6 route ") || dump.contains(" fdb ") || dump.contains(" neigh ")) {
                 lines.replaceAll(line -> line.replaceAll("^\\[|[],]+$", ""));
                 lines.sort(null); // these stand in the order of hashes, or of devices

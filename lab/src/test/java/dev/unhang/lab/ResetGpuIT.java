@@ -134,9 +134,13 @@ class ResetGpuIT {
 
     @Test
     void xid79IsRefusedAlsoWhenTheGpuStillAnswers() throws Exception {
-        put("dmesg", "[ 7.1] NVRM: Xid (PCI:0000:00:06): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n");
+        put(
+                "dmesg",
+                "[ 7.1] NVRM: Xid (PCI:0000:00:06): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n");
         refused("needs a power cycle");
-        put("dmesg", "[ 7.1] NVRM: Xid (PCI:0000:00:07): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n");
+        put(
+                "dmesg",
+                "[ 7.1] NVRM: Xid (PCI:0000:00:07): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n");
         assertThat(repair().refusal(GPU)).isEmpty();
     }
 
@@ -262,7 +266,10 @@ class ResetGpuIT {
                     throw new Crash();
                 }
                 List<String> all = new ArrayList<>(List.of(
-                        "env", "FAKE=" + work, "bash", scripts.resolve(words.get(0)).toString()));
+                        "env",
+                        "FAKE=" + work,
+                        "bash",
+                        scripts.resolve(words.get(0)).toString()));
                 all.addAll(words.subList(1, words.size()));
                 return real.run(deadline, all);
             }
@@ -300,8 +307,8 @@ class ResetGpuIT {
     }
 
     private Process hold() throws Exception {
-        Process process = new ProcessBuilder("bash", "-c", "exec 9<\"$0\"; echo; exec sleep 60", work + "/dev/nvidia0")
-                .start();
+        Process process =
+                new ProcessBuilder("bash", "-c", "exec 9<\"$0\"; echo; exec sleep 60", work + "/dev/nvidia0").start();
         processes.add(process);
         assertThat(process.getInputStream().read()).isEqualTo('\n');
         while (!Files.readString(Path.of("/proc/" + process.pid() + "/comm")).startsWith("sleep")) {

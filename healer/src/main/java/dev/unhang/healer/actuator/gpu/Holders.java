@@ -34,7 +34,9 @@ final class Holders {
         String prefix = settings.dev() + "/nvidia";
         boolean everyNode = any; // without its number each GPU may be it
         return open.holders(path -> nodes.contains(path)
-                || (everyNode && path.startsWith(prefix) && path.substring(prefix.length()).matches("\\d+")));
+                || (everyNode
+                        && path.startsWith(prefix)
+                        && path.substring(prefix.length()).matches("\\d+")));
     }
 
     /** Those who must not be disturbed: all but who is stopped, or lets go when asked. A sentence part each. */
@@ -64,8 +66,7 @@ final class Holders {
     /** Only a guess that it will let go when asked: once it was asked, whoever still holds the GPU is in the way. */
     private boolean isCollector(OpenFiles.Holder holder) {
         try {
-            String command = java.nio.file.Files.readString(
-                    settings.proc().resolve(holder.pid() + "/cmdline"));
+            String command = java.nio.file.Files.readString(settings.proc().resolve(holder.pid() + "/cmdline"));
             return command.contains("unhang") && command.contains("collector");
         } catch (IOException e) {
             return false;

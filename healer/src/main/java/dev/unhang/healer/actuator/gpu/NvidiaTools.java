@@ -72,7 +72,8 @@ final class NvidiaTools {
     }
 
     boolean isActive(String unit) {
-        return programs.run(QUERY, List.of("systemctl", "is-active", "--quiet", unit)).ok();
+        return programs.run(QUERY, List.of("systemctl", "is-active", "--quiet", unit))
+                .ok();
     }
 
     Ran stop(String unit) {

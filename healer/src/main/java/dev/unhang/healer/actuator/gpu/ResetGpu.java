@@ -60,7 +60,9 @@ public final class ResetGpu implements Repair {
     /** A reset that was begun is not broken off: what it leaves is worse than what it found. */
     @Override
     public End run(Offer offer, long deadlineNs, BooleanSupplier cancelled) {
-        if (cancelled.getAsBoolean() || deadlineNs - programs.nanos() < settings.deadline().plus(TO_LET_GO).toNanos()) {
+        if (cancelled.getAsBoolean()
+                || deadlineNs - programs.nanos()
+                        < settings.deadline().plus(TO_LET_GO).toNanos()) {
             return End.refused("there is less time than the "
                     + settings.deadline().plus(TO_LET_GO).toSeconds() + " s that a reset may take");
         }
@@ -79,8 +81,7 @@ public final class ResetGpu implements Repair {
 
     private ResetTarget target(String uuid) throws IOException {
         if (Files.exists(saved)) {
-            return new ResetTarget(
-                    Map.of(), "an earlier reset has no end yet: " + saved + " is still there");
+            return new ResetTarget(Map.of(), "an earlier reset has no end yet: " + saved + " is still there");
         }
         ResetTarget target = ResetTarget.find(uuid, tools, settings);
         if (!target.refusal().isEmpty()) {
@@ -125,8 +126,8 @@ public final class ResetGpu implements Repair {
         List<String> units = new ArrayList<>(
                 settings.clients().stream().filter(tools::isActive).toList());
         boolean persistencedHolds = holders.all(target).stream()
-                .anyMatch(holder -> "nvidia-persiste".equals(holder.name())
-                        || Holders.isOf(holder, settings.persistenced()));
+                .anyMatch(holder ->
+                        "nvidia-persiste".equals(holder.name()) || Holders.isOf(holder, settings.persistenced()));
         if (persistencedHolds && tools.isActive(settings.persistenced())) {
             units.add(settings.persistenced());
         }
@@ -181,18 +182,19 @@ public final class ResetGpu implements Repair {
         }
         String more = troubles.isEmpty() ? "" : "; " + String.join("; ", troubles);
         if (ran.ending() == Ran.Ending.HELD_BY_KERNEL) {
-            return End.timedOut("the reset did not end within " + settings.deadline().toSeconds()
-                    + " s and cannot be killed: the kernel holds it, and it may still be running; the node needs a reboot"
-                    + more);
+            return End.timedOut(
+                    "the reset did not end within " + settings.deadline().toSeconds()
+                            + " s and cannot be killed: the kernel holds it, and it may still be running; the node needs a reboot"
+                            + more);
         }
         if (ran.ending() == Ran.Ending.KILLED) {
-            return End.failed("the reset did not end within " + settings.deadline().toSeconds()
-                    + " s and was killed; what state the GPU is in is not known" + more);
+            return End.failed(
+                    "the reset did not end within " + settings.deadline().toSeconds()
+                            + " s and was killed; what state the GPU is in is not known" + more);
         }
         if (ran.text().contains("In use by another client") || ran.text().contains("in use by another process")) {
-            List<String> names = holders.all(target).stream()
-                    .map(OpenFiles.Holder::shown)
-                    .toList();
+            List<String> names =
+                    holders.all(target).stream().map(OpenFiles.Holder::shown).toList();
             return End.failed("the driver refused: in use by another client, "
                     + (names.isEmpty()
                             ? "and no process has it open; nvidia_drm or another module of the kernel may hold it"
@@ -250,9 +252,7 @@ public final class ResetGpu implements Repair {
     private End finish(End end, List<String> notRestored) {
         if (!notRestored.isEmpty()) {
             String detail = end.detail() + "; but " + String.join("; ", notRestored);
-            return end.how() == ActionEnd.ACTION_DONE
-                    ? End.failed(detail)
-                    : new End(end.how(), detail);
+            return end.how() == ActionEnd.ACTION_DONE ? End.failed(detail) : new End(end.how(), detail);
         }
         try {
             SavedFile.delete(saved);

@@ -68,10 +68,12 @@ record ResetTarget(Map<String, GpuAnswer> gpus, String refusal) {
         boolean switches = hasSwitches(settings) || gpu.inFabric();
         boolean later = HOPPER_AND_LATER.contains(gpu.architecture().toLowerCase(Locale.ROOT));
         if (switches && !later && !"Ampere".equals(gpu.architecture())) {
-            return refused("how a GPU of architecture '" + gpu.architecture() + "' is reset beside NVSwitches is not known");
+            return refused(
+                    "how a GPU of architecture '" + gpu.architecture() + "' is reset beside NVSwitches is not known");
         }
         if (switches && !later && !tools.isActive(settings.fabricManager())) {
-            return refused(settings.fabricManager() + " does not run, and a GPU of this generation is reset only with it");
+            return refused(
+                    settings.fabricManager() + " does not run, and a GPU of this generation is reset only with it");
         }
         if (!switches) {
             all.putAll(peers(uuid, tools));

@@ -71,8 +71,8 @@ public final class BounceNic implements Repair {
     @Override
     public End run(Offer offer, long deadlineNs, BooleanSupplier cancelled) {
         if (cancelled.getAsBoolean() || deadlineNs - programs.nanos() < PATIENCE.toNanos() + DOWN.toNanos()) {
-            return End.refused("there is less time than the " + PATIENCE.plus(DOWN).toSeconds()
-                    + " s that a bounce with all its restoring may take");
+            return End.refused("there is less time than the "
+                    + PATIENCE.plus(DOWN).toSeconds() + " s that a bounce with all its restoring may take");
         }
         return run(offer.getCommandId(), offer.getParametersOrDefault("nic", ""));
     }

@@ -44,6 +44,11 @@ final class PutBack {
         if (steps.isEmpty()) {
             steps.addAll(others(late));
         }
+        if (steps.isEmpty()) {
+            for (List<JsonObject> routes : disordered()) {
+                RouteOrder.rearrange(routes).forEach(command -> steps.add(new Step(command, order(routes))));
+            }
+        }
         return steps;
     }
 
@@ -52,6 +57,11 @@ final class PutBack {
         PutBack all = new PutBack(saved, Forgotten.of(saved, stack), stack, 0);
         List<Step> steps = all.links();
         steps.addAll(all.others(true));
+        List<JsonObject> routes =
+                saved.routes(false).stream().map(RouteWords::lasting).toList();
+        for (List<JsonObject> like : RouteOrder.ordered(routes, stack.own())) {
+            RouteOrder.rearrange(like).forEach(command -> steps.add(new Step(command, order(like))));
+        }
         for (List<String> command : Connected.unwanted(saved, stack)) {
             steps.add(new Step(command, "a route that was not there"));
         }
@@ -76,7 +86,7 @@ final class PutBack {
                     .forEach(rule -> sentences.add("rule " + String.join(" ", RuleWords.words(rule)) + " is missing"));
         }
         unwanted().forEach(step -> sentences.add(step.what()));
-        sentences.addAll(disorder());
+        disordered().forEach(routes -> sentences.add(order(routes)));
         return sentences;
     }
 
@@ -262,10 +272,14 @@ final class PutBack {
         return steps;
     }
 
-    private List<String> disorder() {
-        return RouteOrder.differs(
+    private List<List<JsonObject>> disordered() {
+        return RouteOrder.disordered(
                 saved.routes(false).stream().map(RouteWords::lasting).toList(),
                 now.routes(false).stream().map(RouteWords::lasting).toList());
+    }
+
+    private static String order(List<JsonObject> routes) {
+        return "the routes to " + routes.get(0).getString("dst") + " stand in another order";
     }
 
     private static List<JsonObject> missing(

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -45,18 +46,43 @@ final class RouteOrder {
         return first;
     }
 
-    /** A sentence for each destination whose routes are the same, in another order. */
-    static List<String> differs(List<JsonObject> saved, List<JsonObject> now) {
-        Map<JsonObject, List<JsonObject>> before = groups(saved);
+    /** Destinations whose routes are the same, in another order: the routes as they should stand. */
+    static List<List<JsonObject>> disordered(List<JsonObject> saved, List<JsonObject> now) {
         Map<JsonObject, List<JsonObject>> after = groups(now);
-        List<String> sentences = new ArrayList<>();
-        before.forEach((key, routes) -> {
+        List<List<JsonObject>> found = new ArrayList<>();
+        groups(saved).forEach((key, routes) -> {
             List<JsonObject> ours = after.getOrDefault(key, List.of());
             if (routes.size() == ours.size() && ours.containsAll(routes) && !ours.equals(routes)) {
-                sentences.add("the routes to " + key.getString("dst") + " stand in another order");
+                found.add(routes);
             }
         });
-        return sentences;
+        return found;
+    }
+
+    /** Routes that have their like, and one of the devices: they could lose their order. */
+    static List<List<JsonObject>> ordered(List<JsonObject> saved, Set<String> devices) {
+        return groups(saved).values().stream()
+                .filter(routes -> routes.size() > 1
+                        && routes.stream()
+                                .flatMap(route -> RouteWords.devices(route).stream())
+                                .anyMatch(devices::contains))
+                .toList();
+    }
+
+    /**
+     * Commands that put like routes in order, whatever order they are in: from the last to the first, each is taken and
+     * made again before the others. Two who do this at once end right, and there is always another of them.
+     */
+    static List<List<String>> rearrange(List<JsonObject> routes) {
+        List<List<String>> commands = new ArrayList<>();
+        for (int i = routes.size() - 1; i >= 0; i--) {
+            for (String verb : List.of("del", "prepend")) {
+                List<String> command = new ArrayList<>(List.of("ip", "-4", "route", verb));
+                command.addAll(RouteWords.words(routes.get(i), false, 0));
+                commands.add(command);
+            }
+        }
+        return commands;
     }
 
     private static Map<JsonObject, List<JsonObject>> groups(List<JsonObject> routes) {

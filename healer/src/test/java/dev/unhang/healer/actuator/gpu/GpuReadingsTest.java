@@ -50,14 +50,17 @@ class GpuReadingsTest {
 
     @Test
     void onlyTheLastWishOfTheDriverCounts() {
-        String reboot = "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot"
-                + " Required)\n";
-        String none = "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x2 (Node Reboot Required) to 0x0"
-                + " (None)\n";
+        String reboot =
+                "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot"
+                        + " Required)\n";
+        String none =
+                "NVRM: Xid (PCI:0000:1a:00): 154, GPU recovery action changed from 0x2 (Node Reboot Required) to 0x0"
+                        + " (None)\n";
         assertThat(KernelWords.against(reboot, "0000:1a:00").orElse("")).contains("asks for a reboot");
         assertThat(KernelWords.against(reboot + none, "0000:1a:00")).isEmpty();
         assertThat(KernelWords.against(reboot, "0000:1b:00")).isEmpty();
-        assertThat(KernelWords.against("NVRM: Xid (PCI:0000:1a:00): 79, pid=7, GPU has fallen off the bus.\n" + none, "0000:1a:00"))
+        assertThat(KernelWords.against(
+                        "NVRM: Xid (PCI:0000:1a:00): 79, pid=7, GPU has fallen off the bus.\n" + none, "0000:1a:00"))
                 .isPresent();
         assertThat(KernelWords.against("NVRM: Xid (PCI:0000:1a:00): 794, x\n", "0000:1a:00"))
                 .isEmpty();

@@ -11,11 +11,13 @@ class ReadingsTest {
 
     @Test
     void establishedConnectionsAreReadInBothFamilies() {
-        assertThat(TcpTable.established(List.of(
-                        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
-                        "   0: 0200010A:0016 0900010A:D431 01 00000000:00000000 02:000A7D5B 00000000     0        0 4242 2"
-                                + " 0000000000000000 20 4 30 10 -1",
-                        "   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 7 1")))
+        assertThat(
+                        TcpTable.established(
+                                List.of(
+                                        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
+                                        "   0: 0200010A:0016 0900010A:D431 01 00000000:00000000 02:000A7D5B 00000000     0        0 4242 2"
+                                                + " 0000000000000000 20 4 30 10 -1",
+                                        "   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 7 1")))
                 .singleElement()
                 .satisfies(connection -> {
                     assertThat(connection.local().getHostAddress()).isEqualTo("10.1.0.2");
@@ -55,8 +57,9 @@ class ReadingsTest {
                         {"priority":999,"not":null,"src":"10.1.0.9","tos":"0x10","oif":"p0","uid_start":0,"uid_end":10,\
                         "ipproto":"tcp","sport":5,"dport_start":80,"dport_end":90,"action":"prohibit",\
                         "protocol":"unspec"}"""))))
-                .isEqualTo("not from 10.1.0.9 tos 0x10 oif p0 uidrange 0-10 ipproto tcp sport 5 dport 80-90 priority 999"
-                        + " protocol unspec prohibit");
+                .isEqualTo(
+                        "not from 10.1.0.9 tos 0x10 oif p0 uidrange 0-10 ipproto tcp sport 5 dport 80-90 priority 999"
+                                + " protocol unspec prohibit");
     }
 
     @Test

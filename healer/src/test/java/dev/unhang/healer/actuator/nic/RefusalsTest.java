@@ -11,7 +11,8 @@ class RefusalsTest {
 
     private static final Surroundings NOBODY = new Surroundings(List.of(), List.of(), 0, List.of(), List.of());
 
-    private static final String MAIN = "{\"priority\":32766,\"src\":\"all\",\"table\":\"main\",\"protocol\":\"kernel\"}";
+    private static final String MAIN =
+            "{\"priority\":32766,\"src\":\"all\",\"table\":\"main\",\"protocol\":\"kernel\"}";
 
     private static String why(Network network, Surroundings surroundings) {
         Snapshot snapshot = network.read();
@@ -58,8 +59,8 @@ class RefusalsTest {
         Network network = new Network()
                 .with(
                         Part.LINKS,
-                        "[" + Network.port("ens1", "") + ","
-                                + Network.vlan("ens1.100", "ens1", "\"UP\",\"LOWER_UP\"") + "]");
+                        "[" + Network.port("ens1", "") + "," + Network.vlan("ens1.100", "ens1", "\"UP\",\"LOWER_UP\"")
+                                + "]");
         Surroundings kafka = new Surroundings(
                 List.of(new Surroundings.Peer("the Kafka broker 10.0.0.5", Optional.of("ens1.100"))),
                 List.of(),
@@ -80,11 +81,15 @@ class RefusalsTest {
     void aDefaultRouteOfItsOwnTableIsNoReason() {
         Network network = new Network()
                 .with(Part.LINKS, "[" + Network.port("ens1", "") + "]")
-                .with(Part.ADDRESSES, "[{\"ifname\":\"ens1\",\"addr_info\":[{\"family\":\"inet\",\"local\":\"10.1.0.2\","
-                        + "\"prefixlen\":24,\"scope\":\"global\",\"label\":\"ens1\",\"valid_life_time\":4294967295,"
-                        + "\"preferred_life_time\":4294967295}]}]")
-                .with(Part.ROUTES_4, "[{\"type\":\"unicast\",\"dst\":\"default\",\"gateway\":\"10.1.0.1\",\"dev\":\"ens1\","
-                        + "\"table\":\"101\",\"protocol\":\"static\",\"scope\":\"global\",\"flags\":[]}]");
+                .with(
+                        Part.ADDRESSES,
+                        "[{\"ifname\":\"ens1\",\"addr_info\":[{\"family\":\"inet\",\"local\":\"10.1.0.2\","
+                                + "\"prefixlen\":24,\"scope\":\"global\",\"label\":\"ens1\",\"valid_life_time\":4294967295,"
+                                + "\"preferred_life_time\":4294967295}]}]")
+                .with(
+                        Part.ROUTES_4,
+                        "[{\"type\":\"unicast\",\"dst\":\"default\",\"gateway\":\"10.1.0.1\",\"dev\":\"ens1\","
+                                + "\"table\":\"101\",\"protocol\":\"static\",\"scope\":\"global\",\"flags\":[]}]");
         String own = "{\"priority\":1000,\"src\":\"10.1.0.2\",\"table\":\"101\"}";
         assertThat(why(network.with(Part.RULES_4, "[" + MAIN + "," + own + "]"), NOBODY))
                 .isEmpty();
@@ -104,8 +109,10 @@ class RefusalsTest {
     void whatIsNotKnownIsADoubt() {
         Network network = new Network()
                 .with(Part.LINKS, "[" + Network.port("ens1", "") + "]")
-                .with(Part.ROUTES_4, "[{\"type\":\"unicast\",\"dst\":\"10.2.0.0/16\",\"encap\":\"mpls\",\"dev\":\"ens1\","
-                        + "\"table\":\"main\"}]");
+                .with(
+                        Part.ROUTES_4,
+                        "[{\"type\":\"unicast\",\"dst\":\"10.2.0.0/16\",\"encap\":\"mpls\",\"dev\":\"ens1\","
+                                + "\"table\":\"main\"}]");
         assertThat(why(network, NOBODY)).contains("10.2.0.0/16 could not be put back, 'encap' of it is not known here");
         assertThat(why(
                         new Network().with(Part.LINKS, "[" + Network.port("ens1", "") + "]"),
@@ -122,6 +129,7 @@ class RefusalsTest {
     @Test
     void aPortThatSomebodyTookDownStaysDown() {
         String down = Network.port("ens1", "").replace("\"UP\",\"LOWER_UP\"", "\"NO-CARRIER\"");
-        assertThat(why(new Network().with(Part.LINKS, "[" + down + "]"), NOBODY)).contains("it is down already");
+        assertThat(why(new Network().with(Part.LINKS, "[" + down + "]"), NOBODY))
+                .contains("it is down already");
     }
 }
