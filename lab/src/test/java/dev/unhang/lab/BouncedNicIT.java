@@ -69,7 +69,7 @@ class BouncedNicIT {
 
     @AfterEach
     void nothingIsLeft() throws Exception {
-        for (String pid : host("ip netns pids " + ns).split("\\s+")) {
+        for (String pid : host("ip netns pids " + ns).split("\\s+", -1)) {
             if (!pid.isEmpty()) {
                 ProcessHandle.of(Long.parseLong(pid)).ifPresent(ProcessHandle::destroyForcibly);
             }
@@ -315,7 +315,7 @@ class BouncedNicIT {
                     .replaceAll("\"[a-z_]*timer\":\\d+\\.\\d+", "\"timer\":0")
                     .replaceAll("expires \\d+sec", "expires");
             List<String> lines =
-                    new ArrayList<>(List.of(told.replaceAll("},\\{", "},\n{").split("\n")));
+                    new ArrayList<>(List.of(told.replaceAll("},\\{", "},\n{").split("\n", -1)));
             if (dump.contains(" -6 route ") || dump.contains(" fdb ") || dump.contains(" neigh ")) {
                 lines.replaceAll(line -> line.replaceAll("^\\[|[],]+$", ""));
                 lines.sort(null); // these stand in the order of hashes, or of devices
@@ -378,7 +378,7 @@ class BouncedNicIT {
     }
 
     private static String host(String command) throws Exception {
-        Process process = new ProcessBuilder(command.split(" "))
+        Process process = new ProcessBuilder(command.split(" ", -1))
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
