@@ -305,7 +305,10 @@ class BouncedNicIT {
         List<String> added = new ArrayList<>(now);
         before.forEach(added::remove);
         assertThat(lost).as("lost, while these are new: %s", added).isEmpty();
-        assertThat(now).isEqualTo(before); // and in the same order
+        for (int i = 0; i < before.size(); i++) {
+            assertThat(now.get(i)).as("line %d, for the order", i).isEqualTo(before.get(i));
+        }
+        assertThat(now).hasSameSizeAs(before);
     }
 
     private List<String> dumps() throws Exception {

@@ -137,8 +137,8 @@ final class PutBack {
                     NeighbourWords.words(neighbour),
                     "neighbour " + neighbour.getString("dst") + " is missing"));
         }
-        routes(steps, false, late);
-        routes(steps, true, late);
+        routes(steps, false);
+        routes(steps, true);
         for (boolean six : new boolean[] {false, true}) {
             for (JsonObject rule : missing(saved.rules(six), now.rules(six), RuleWords::lasting)) {
                 if (RuleWords.doubt(rule).isEmpty()) {
@@ -171,14 +171,14 @@ final class PutBack {
         steps.addAll(six);
     }
 
-    private void routes(List<Step> steps, boolean six, boolean late) {
+    private void routes(List<Step> steps, boolean six) {
         List<Step> direct = new ArrayList<>();
         List<Step> withGateway = new ArrayList<>();
         List<JsonObject> missing = missingRoutes(six);
         for (RouteOrder.Placed placed : RouteOrder.place(missing, saved.routes(six), isThere(six))) {
             JsonObject route = placed.route();
-            if (RouteWords.isKernelsOwn(route) && !late) {
-                continue;
+            if (RouteWords.isKernelsOwn(route)) {
+                continue; // it comes with its address; made by hand it would be another, beside the kernel's
             }
             String verb = placed.first() && !six ? "prepend" : "append";
             for (JsonObject part : parts(route, six)) {
