@@ -250,13 +250,11 @@ final class Rules {
         private final World world;
         private final Chronicle chronicle;
         private final Signals signals;
-        private final Agenda agenda;
 
         EndsAndIsVerified(World world, Chronicle chronicle, Agenda agenda) {
             super(5);
             this.world = world;
             this.chronicle = chronicle;
-            this.agenda = agenda;
             this.signals = new Signals(world, agenda);
         }
 

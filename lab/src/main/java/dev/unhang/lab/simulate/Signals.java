@@ -51,8 +51,10 @@ final class Signals {
         if (subject.startsWith("job:") && subject.indexOf('@') > 0) {
             int at = subject.lastIndexOf('@');
             Training job = world.job(subject.substring("job:".length(), at));
-            boolean same = job != null && job.epoch == Integer.parseInt(subject.substring(at + 1));
-            return same && !job.moves() && !job.gone() ? agenda.nowNs() - job.stillSinceNs : 0;
+            if (job == null || job.epoch != Integer.parseInt(subject, at + 1, subject.length(), 10)) {
+                return 0;
+            }
+            return !job.moves() && !job.gone() ? agenda.nowNs() - job.stillSinceNs : 0;
         }
         Long since = illSince.get(kind + subject);
         return since == null ? 0 : agenda.nowNs() - since;
