@@ -6,7 +6,8 @@
 A step takes --step-seconds, most of it asleep as if a data loader were slow, and reduces the 4 MB of gradients of one
 layer. Signals do what goes wrong in real jobs: USR1 lets this rank loop on its CPU from its next step on, TERM ends the
 whole job in order. --save-seconds lets rank 0 save a checkpoint to a slow disk, once, while its peers wait in their
-collective. What matters is printed, one line each.
+collective. --checkpoint FILE lets rank 0 keep the model and the step every ten steps, and a job that is started again go
+on from there. What matters is printed, one line each.
 """
 
 import argparse
@@ -78,6 +79,7 @@ def arguments():
     parser.add_argument("--step-seconds", type=float, default=0.3)
     parser.add_argument("--save-seconds", type=float, default=0, help="how long rank 0 saves, once")
     parser.add_argument("--at-step", type=int, default=150, help="the step before which it does")
+    parser.add_argument("--checkpoint", help="file that rank 0 keeps and every rank goes on from")
     parser.add_argument("--save-rate", type=float, default=40, help="MB a second")
     return parser.parse_args()
 
@@ -99,7 +101,12 @@ def main():
     torch.manual_seed(0)
     model = DistributedDataParallel(torch.nn.Linear(WIDTH, WIDTH, bias=False))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    step = 0
+    step = first = 0
+    if args.checkpoint and os.path.exists(args.checkpoint):
+        kept = torch.load(args.checkpoint)
+        model.load_state_dict(kept["model"])
+        step = first = kept["step"]
+        say("goes on from step %d" % step)
     while True:
         begin = time.monotonic()
         if args.heartbeats:
@@ -121,6 +128,11 @@ def main():
         torch.distributed.all_reduce(leave, op=torch.distributed.ReduceOp.MAX)
         if leave.item():
             break
+        if args.checkpoint and rank == 0 and step % 10 == 0:
+            torch.save({"model": model.state_dict(), "step": step + 1}, args.checkpoint + ".part")
+            os.replace(args.checkpoint + ".part", args.checkpoint)
+        if first and step == first:
+            say("trains again, step %d" % step)
         if step % 100 == 0:
             say("step %d, loss %.4f" % (step, loss.item()))
         step += 1

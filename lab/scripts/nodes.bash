@@ -127,7 +127,7 @@ join() { # join NAMESPACE NAMESPACE NET: a data link between two nodes, NET.2 an
 
 # ---- Unhang, and what its command line says
 
-broker_and_healer() {
+broker_and_healer() { # healer_more: further lines of its settings
   start broker "$core" "$unhang" broker --host 10.77.0.1 --port 9092 --data "$work/kafka"
   free_of "$core" 10.77.0.1 9092 60 || fail "the broker did not start"
   (umask 077; head -c 24 /dev/urandom | base64 | tr -d '\n=+/' >"$work/token")
@@ -137,6 +137,7 @@ kafka:
 http:
   port: 8080
   token-file: $work/token
+${healer_more:-}
 YAML
   [ ! -e "$work/healer-more.yaml" ] || cat "$work/healer-more.yaml" >>"$work/healer.yaml"
   start healer "$core" "$unhang" healer --config "$work/healer.yaml"

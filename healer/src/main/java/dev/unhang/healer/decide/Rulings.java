@@ -294,7 +294,9 @@ final class Rulings {
     private Facts facts(Incident incident, long nowMs) {
         JobIdentity identity = incident.getFinding().getIdentity();
         Set<String> launchers = new TreeSet<>();
-        if (!identity.getTorchelastic().isEmpty()) {
+        // Torchrun's default run id is no identity, but nobody else counts restarts outside of Slurm.
+        if (!identity.getTorchelastic().isEmpty()
+                || (identity.getEpochKnown() && identity.getSlurm().isEmpty())) {
             launchers.add("torchrun");
         }
         if (!identity.getSlurm().isEmpty()) {
