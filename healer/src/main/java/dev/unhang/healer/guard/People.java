@@ -14,7 +14,8 @@ import java.util.Set;
 final class People {
 
     /** Words of scheduler states in which somebody has taken a node out of service. */
-    private static final Set<String> OUT = Set.of("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING", "MAINT", "OFF");
+    private static final Set<String> OUT =
+            Set.of("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING", "MAINT", "OFF");
 
     private People() {}
 
