@@ -170,7 +170,7 @@ final class IncidentBook {
             boolean covered = covered(before, now);
             LifeCycle.World world = new LifeCycle.World(
                     covered,
-                    proofs.well(before),
+                    proofs.well(before, now),
                     proofs.over(before),
                     proofs.wellMs(before),
                     again,

@@ -14,7 +14,6 @@ import dev.unhang.healer.ledger.Ledger;
 import dev.unhang.healer.policy.Rung;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,19 +22,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Proofs {
 
+    /** Whether a node is known not to speak at this log time, ms. */
+    interface Silent {
+        boolean is(String node, long nowMs);
+    }
+
     private final Ledger ledger;
     private final Rulings rulings;
     private final CommandBook commands;
     private final Function<String, Optional<JobSight>> jobs;
-    private final Predicate<String> silent;
+    private final Silent silent;
 
-    /** @param silent whether a node is known not to speak now */
     Proofs(
             Ledger ledger,
             Rulings rulings,
             CommandBook commands,
             Function<String, Optional<JobSight>> jobs,
-            Predicate<String> silent) {
+            Silent silent) {
         this.ledger = ledger;
         this.rulings = rulings;
         this.commands = commands;
@@ -44,19 +47,21 @@ final class Proofs {
     }
 
     /** Whether the signal of the incident is well, with the job back where it was to be started again. */
-    boolean well(Incident incident) {
-        if (incident.getFinding().getStanding() != Standing.WELL || unseen(incident)) {
+    boolean well(Incident incident, long nowMs) {
+        if (incident.getFinding().getStanding() != Standing.WELL || unseen(incident, nowMs)) {
             return false;
         }
         return !mustReturn(incident) || !incident.getFinding().getOver() || trainsAgain(incident);
     }
 
     /** What a node said last of its parts proves nothing while it is silent. */
-    private boolean unseen(Incident incident) {
+    private boolean unseen(Incident incident, long nowMs) {
         boolean ofParts = !Kinds.isJob(incident.getKind()) && incident.getKind() != IncidentKind.NODE_SILENT;
         return ofParts
                 && !incident.getFinding().getOver()
-                && Aims.culprit(incident.getFinding()).filter(silent).isPresent();
+                && Aims.culprit(incident.getFinding())
+                        .filter(node -> silent.is(node, nowMs))
+                        .isPresent();
     }
 
     /** Whether the incident's subject is no more and nothing was to bring it back. */
@@ -91,7 +96,7 @@ final class Proofs {
         if (command.getGrantedLogMs() == 0) {
             return new Proof(Proof.Outcome.FAILED, action + " was never begun", used);
         }
-        if (well(incident)) {
+        if (well(incident, nowMs)) {
             return Proof.STILL_OPEN;
         }
         boolean prepared = command.getState() == CommandState.COMMAND_DONE

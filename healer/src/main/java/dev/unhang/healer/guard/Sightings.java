@@ -37,10 +37,10 @@ public final class Sightings {
         return sighting == null ? null : sighting.report();
     }
 
-    /** Whether its last report says that the node does not speak. */
-    public boolean silent(String node) {
+    /** Whether it was just said that the node does not speak; of a node that is silent that is said each second. */
+    public boolean silent(String node, long nowMs) {
         NodeReport report = report(node);
-        return report != null && report.getWatch() == Watch.WATCH_SILENT;
+        return report != null && report.getWatch() == Watch.WATCH_SILENT && ageMs(node, nowMs) <= Sight.FRESH_MS;
     }
 
     /** How old the last report is, ms of log time; {@code Long.MAX_VALUE} when there is none. */
