@@ -42,6 +42,7 @@ public final class Commands {
         root.addSubcommand(new DecisionCommand.Take(here));
         root.addSubcommand(new DecisionCommand.Give(here));
         root.addSubcommand(new HealerCommand.Run(here));
+        root.addSubcommand(new ActuatorCommand(here));
         root.addSubcommand(new CommandLine(new HealerCommand.Config()).addSubcommand(new HealerCommand.Check(here)));
         root.addSubcommand(new CommandLine(new PlaybooksCommand.Root())
                 .addSubcommand(new PlaybooksCommand.Check(here))

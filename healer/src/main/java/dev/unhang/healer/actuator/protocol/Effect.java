@@ -15,8 +15,10 @@ public sealed interface Effect {
     /**
      * Begin this now and end it with {@link Protocol#onEnded}. It must not begin later than {@code latestNs} of the
      * monotonic clock, whatever the machine did meanwhile; then it ends as refused.
+     *
+     * @param timeoutMs how long it may take
      */
-    record Begin(Offer offer, long latestNs) implements Effect {}
+    record Begin(Offer offer, long latestNs, long timeoutMs) implements Effect {}
 
     /** Nobody need be told but the log: for each refusal, reported or not. */
     record Note(Refusal refusal, String command, String sentence) implements Effect {}

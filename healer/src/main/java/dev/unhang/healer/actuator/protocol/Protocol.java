@@ -232,7 +232,8 @@ public final class Protocol {
         }
         drop(claim, Refusal.USED_NONCE);
         current = new Current(claim.offer(), Phase.RUNNING, nowNs, claim.nonce(), false);
-        return List.of(new Effect.Begin(claim.offer(), claim.sinceNs() + GRANT_WITHIN_NS));
+        return List.of(new Effect.Begin(
+                claim.offer(), claim.sinceNs() + GRANT_WITHIN_NS, Reason.timeoutMs(claim.offer())));
     }
 
     /** What was begun has ended; of doubles the first counts. */

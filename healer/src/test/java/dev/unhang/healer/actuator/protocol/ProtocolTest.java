@@ -113,7 +113,7 @@ class ProtocolTest {
         assertThat(claim.getNonce().size()).isEqualTo(16);
         assertThat(protocol.busyWith()).contains("c-1");
 
-        assertThat(protocol.onRecord(sealed(grant(claim)), S)).containsExactly(new Effect.Begin(offer("c-1"), 5 * S));
+        assertThat(protocol.onRecord(sealed(grant(claim)), S)).containsExactly(new Effect.Begin(offer("c-1"), 5 * S, 30_000));
 
         ActionResult result =
                 told(protocol.onEnded("c-1", ActionEnd.ACTION_DONE, "2 killed", 3 * S), ActionResult.class);
@@ -151,7 +151,7 @@ class ProtocolTest {
         protocol.onRecord(offer("c-1"), 0);
         Claim claim = told(protocol.onAnswer("c-1", Optional.empty(), 4 * S), Claim.class);
         assertThat(protocol.onRecord(sealed(grant(claim)), 9 * S))
-                .containsExactly(new Effect.Begin(offer("c-1"), 9 * S));
+                .containsExactly(new Effect.Begin(offer("c-1"), 9 * S, 30_000));
     }
 
     @Test
