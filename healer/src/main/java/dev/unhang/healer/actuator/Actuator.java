@@ -62,10 +62,9 @@ public final class Actuator implements AutoCloseable {
         this.nanos = nanos;
         SecureRandom random = new SecureRandom();
         String startId = HexFormat.of().formatHex(bytes(random, 8));
-        Self self = new Self(
-                config.node(), ByteString.copyFrom(HexFormat.of().parseHex(bootId)), startId, version);
-        this.protocol = new Protocol(
-                self, config.actions(), config.keys(), () -> ByteString.copyFrom(bytes(random, 16)));
+        Self self = new Self(config.node(), ByteString.copyFrom(HexFormat.of().parseHex(bootId)), startId, version);
+        this.protocol =
+                new Protocol(self, config.actions(), config.keys(), () -> ByteString.copyFrom(bytes(random, 16)));
         this.telemetry = new Telemetry(
                 Producers.telemetry(config.kafka().client(), config.node()),
                 Topic.TELEMETRY.name(config.kafka().topicPrefix()),
@@ -93,8 +92,7 @@ public final class Actuator implements AutoCloseable {
      */
     public static Actuator start(ActuatorConfig config, String version, Path proc, Clock clock, LongSupplier nanos)
             throws IOException {
-        Actuator actuator =
-                new Actuator(config, new NodeProcesses(proc).bootId(), version, proc, clock, nanos);
+        Actuator actuator = new Actuator(config, new NodeProcesses(proc).bootId(), version, proc, clock, nanos);
         actuator.worker.start();
         actuator.thread.start();
         return actuator;
@@ -127,7 +125,8 @@ public final class Actuator implements AutoCloseable {
                 }
             }
             if (!worker.stop()) {
-                log.error("an action did not end within 20 s of the stop; the next start tells that it was interrupted");
+                log.error(
+                        "an action did not end within 20 s of the stop; the next start tells that it was interrupted");
             }
             carryOut(drained());
         } catch (RuntimeException e) {
@@ -142,7 +141,8 @@ public final class Actuator implements AutoCloseable {
     private boolean ready() {
         boolean told = false;
         try {
-            while (!worker.isReady() || !reader.begin(Topic.TELEMETRY.name(config.kafka().topicPrefix()))) {
+            while (!worker.isReady()
+                    || !reader.begin(Topic.TELEMETRY.name(config.kafka().topicPrefix()))) {
                 if (!told) {
                     log.info("waiting for the broker and its topics");
                 }
@@ -184,7 +184,8 @@ public final class Actuator implements AutoCloseable {
     private void localStop() {
         boolean now = !Files.notExists(config.stop());
         if (now != stopped) {
-            log.warn(now ? "{} is there: everything is refused" : "{} is gone: commands are taken again", config.stop());
+            log.warn(
+                    now ? "{} is there: everything is refused" : "{} is gone: commands are taken again", config.stop());
         }
         stopped = now;
         carryOut(protocol.onLocalStop(now));
@@ -204,7 +205,11 @@ public final class Actuator implements AutoCloseable {
                 story(tell.message());
                 telemetry.say(tell.message());
             } else if (effect instanceof Effect.Ask ask) {
-                log.info("{} is offered: {} ({})", ask.offer().getCommandId(), ask.offer().getAction(), ask.offer().getReason());
+                log.info(
+                        "{} is offered: {} ({})",
+                        ask.offer().getCommandId(),
+                        ask.offer().getAction(),
+                        ask.offer().getReason());
                 worker.ask(ask.offer());
             } else if (effect instanceof Effect.Begin begin) {
                 log.info("{} is granted and begins", begin.offer().getCommandId());

@@ -102,9 +102,14 @@ public record ActuatorConfig(
                                 16L << 30,
                                 "How much one `collect-evidence` may keep; it is refused when the disk has less room."),
                         settings.number("evidence.keep", 20, 1, 10_000, "Of how many commands evidence is kept."),
-                        settings.flag("evidence.nccl-ras", true, "Whether NCCL's RAS subsystem is asked for its state."),
+                        settings.flag(
+                                "evidence.nccl-ras", true, "Whether NCCL's RAS subsystem is asked for its state."),
                         settings.number(
-                                "evidence.nccl-ras-port", 28028, 1, 65535, "Its port on the loopback (NCCL_RAS_ADDR).")));
+                                "evidence.nccl-ras-port",
+                                28028,
+                                1,
+                                65535,
+                                "Its port on the loopback (NCCL_RAS_ADDR).")));
         if (config.keys().isEmpty() && acts(config.actions())) {
             settings.mistake(
                     "actions", "actions are allowed, but grant-keys names no key, so that no grant would ever hold");
@@ -120,7 +125,9 @@ public record ActuatorConfig(
 
     private static String node(Settings settings, String hostname) {
         String node = settings.text(
-                "node", "", "The scheduler's name of this node, the same as its collector's; the host name when left out.");
+                "node",
+                "",
+                "The scheduler's name of this node, the same as its collector's; the host name when left out.");
         String name = node.isEmpty() ? hostname : node;
         if (!name.matches("[A-Za-z0-9]([A-Za-z0-9._-]{0,252})")) {
             settings.mistake(

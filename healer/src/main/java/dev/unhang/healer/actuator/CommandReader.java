@@ -92,7 +92,8 @@ final class CommandReader implements AutoCloseable {
                 if (decoded instanceof Codec.Decoded.Known known) {
                     messages.add(known.message());
                 } else {
-                    log.warn("the command at offset {} cannot be read and is passed over: {}", record.offset(), decoded);
+                    log.warn(
+                            "the command at offset {} cannot be read and is passed over: {}", record.offset(), decoded);
                 }
             }
         }

@@ -13,7 +13,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -37,6 +36,7 @@ final class Telemetry implements AutoCloseable {
     private static final int MOST = 1024;
     private static final long CLAIM_LIFE_NS = 5_000_000_000L;
     private static final long AGAIN_NS = 1_000_000_000L;
+    private static final long LOOK_EACH_NS = 200_000_000L;
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
 
     /** One thing that was said; a later one with the same key takes its place. */
@@ -161,7 +161,8 @@ final class Telemetry implements AutoCloseable {
         if (message instanceof ProbeResult probe) {
             return "the look " + probe.getProbeId() + " at " + probe.getPid();
         }
-        throw new IllegalArgumentException("an actuator does not say " + message.getDescriptorForType());
+        throw new IllegalArgumentException("an actuator does not say "
+                + message.getDescriptorForType().getName());
     }
 
     private String eldest() {
@@ -178,8 +179,10 @@ final class Telemetry implements AutoCloseable {
             List<Map.Entry<String, Said>> due;
             lock.lock();
             try {
-                while ((due = due()).isEmpty() && !stopping) {
-                    long unused = changed.awaitNanos(TimeUnit.MILLISECONDS.toNanos(200));
+                due = due();
+                while (due.isEmpty() && !stopping) {
+                    long unused = changed.awaitNanos(LOOK_EACH_NS);
+                    due = due();
                 }
                 if (stopping) {
                     return;

@@ -94,7 +94,10 @@ final class Worker implements AutoCloseable {
             try {
                 repair.restoreAtStart().ifPresent(found -> log.warn("{}", found));
             } catch (RuntimeException e) {
-                log.error("what an earlier {} left could not be put back", repair.action().label(), e);
+                log.error(
+                        "what an earlier {} left could not be put back",
+                        repair.action().label(),
+                        e);
             }
         }
         restored.countDown();

@@ -82,16 +82,18 @@ class ActuatorConfigTest {
                           b: /does/not/exist
                         state-foldr: /tmp
                         """.formatted(noKey)))
-                .isInstanceOfSatisfying(BadSettingsException.class, bad -> assertThat(bad.mistakes())
-                        .satisfiesExactly(
-                                one -> assertThat(one).startsWith("line 2: node is '@scheduler'"),
-                                one -> assertThat(one).startsWith("line 3: actions has 'restart-rank'"),
-                                one -> assertThat(one).startsWith("line 3: actions has 'drain'"),
-                                one -> assertThat(one)
-                                        .startsWith("line 5: grant-keys.a:")
-                                        .contains("BEGIN PUBLIC KEY"),
-                                one -> assertThat(one).startsWith("line 6: grant-keys.b:"),
-                                one -> assertThat(one).contains("state-foldr is no key", "state-folder")));
+                .isInstanceOfSatisfying(
+                        BadSettingsException.class,
+                        bad -> assertThat(bad.mistakes())
+                                .satisfiesExactly(
+                                        one -> assertThat(one).startsWith("line 2: node is '@scheduler'"),
+                                        one -> assertThat(one).startsWith("line 3: actions has 'restart-rank'"),
+                                        one -> assertThat(one).startsWith("line 3: actions has 'drain'"),
+                                        one -> assertThat(one)
+                                                .startsWith("line 5: grant-keys.a:")
+                                                .contains("BEGIN PUBLIC KEY"),
+                                        one -> assertThat(one).startsWith("line 6: grant-keys.b:"),
+                                        one -> assertThat(one).contains("state-foldr is no key", "state-folder")));
     }
 
     @Test

@@ -27,13 +27,18 @@ class ActuatorPagesTest {
         StringBuilder page = new StringBuilder("# Settings of the actuator\n\n")
                 .append("One YAML file, kebab-case keys; `a.b-c` is the key `b-c` under `a`. Durations are written")
                 .append(" `250ms`, `15s`, `10m`, `2h`; sizes `512KiB`, `64MiB`.\n")
-                .append("The environment variable `UNHANG_A_B_C` overrides `a.b-c`. `unhang actuator --config F --check`")
+                .append(
+                        "The environment variable `UNHANG_A_B_C` overrides `a.b-c`. `unhang actuator --config F --check`")
                 .append(" tells all mistakes of a file at once, with their lines, those of key files too.\n\n")
                 .append("This page is printed from the code (`ActuatorConfig`); change it there and run\n")
                 .append(AGAIN)
                 .append(".\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
         for (Settings.Key key : settings.keys()) {
-            page.append("| `").append(key.name()).append("` | ").append(key.type()).append(" | ");
+            page.append("| `")
+                    .append(key.name())
+                    .append("` | ")
+                    .append(key.type())
+                    .append(" | ");
             page.append(key.fallback().isEmpty() ? "" : "`" + key.fallback() + "`");
             page.append(" | ").append(key.meaning()).append(" |\n");
         }
@@ -56,7 +61,10 @@ class ActuatorPagesTest {
             page.append("| `")
                     .append(action.label())
                     .append("` | ")
-                    .append(action.harm() == Action.Harm.NONE ? "nothing" : action.harm() == Action.Harm.JOB ? "jobs" : "nodes")
+                    .append(
+                            action.harm() == Action.Harm.NONE
+                                    ? "nothing"
+                                    : action.harm() == Action.Harm.JOB ? "jobs" : "nodes")
                     .append(" | ")
                     .append(action.parameters().stream()
                             .map(name -> "`" + name + "`")
@@ -73,7 +81,11 @@ class ActuatorPagesTest {
                 .append("A refusal begins with its name, in the result and in the actuator's log.\n\n")
                 .append("| name | meaning |\n|---|---|\n");
         for (Refusal refusal : Refusal.values()) {
-            page.append("| `").append(refusal.label()).append("` | ").append(refusal.sentence()).append(" |\n");
+            page.append("| `")
+                    .append(refusal.label())
+                    .append("` | ")
+                    .append(refusal.sentence())
+                    .append(" |\n");
         }
         compare("actions.md", page.toString());
     }
@@ -128,10 +140,18 @@ class ActuatorPagesTest {
                         "`chronyc -a makestep`, then looks for up to 10 s whether less than 10 ms are left to correct",
                         "root, or a user that chronyd's socket obeys; chrony",
                         "a chronyd that does not answer or follows no source");
-            case DRAIN -> new Told("tells the scheduler to start nothing more on a node", "a scheduler", "a node that is drained already");
-            case UNDRAIN -> new Told("gives back a node", "a scheduler", "a node that is not drained with exactly this reason");
+            case DRAIN ->
+                new Told(
+                        "tells the scheduler to start nothing more on a node",
+                        "a scheduler",
+                        "a node that is drained already");
+            case UNDRAIN ->
+                new Told("gives back a node", "a scheduler", "a node that is not drained with exactly this reason");
             case REQUEUE ->
-                new Told("has the scheduler end a job and start it again", "a scheduler", "a job that the scheduler cannot start again");
+                new Told(
+                        "has the scheduler end a job and start it again",
+                        "a scheduler",
+                        "a job that the scheduler cannot start again");
         };
     }
 

@@ -27,12 +27,7 @@ class TelemetryTest {
     private final MockProducer<String, byte[]> producer =
             new MockProducer<>(false, null, new StringSerializer(), new ByteArraySerializer());
     private final Telemetry telemetry = new Telemetry(
-            producer,
-            "unhang.telemetry",
-            "n1",
-            "n1/b/s",
-            Clock.fixed(Instant.EPOCH, ZoneOffset.UTC),
-            now::get);
+            producer, "unhang.telemetry", "n1", "n1/b/s", Clock.fixed(Instant.EPOCH, ZoneOffset.UTC), now::get);
 
     @AfterEach
     void close() {

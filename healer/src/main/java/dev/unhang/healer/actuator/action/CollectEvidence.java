@@ -33,7 +33,8 @@ public final class CollectEvidence implements Repair {
     private static final Duration RAS = Duration.ofSeconds(3);
     private static final Duration AT_THE_END = Duration.ofSeconds(3);
     private static final int KERNEL_LINES = 500;
-    private static final Pattern OF_DEVICES = Pattern.compile("NVRM|nvidia|mlx[45]|Xid|AER|mce:|hung_task|blocked for more");
+    private static final Pattern OF_DEVICES =
+            Pattern.compile("NVRM|nvidia|mlx[45]|Xid|AER|mce:|hung_task|blocked for more");
     private static final String RECORDER = "TORCH_NCCL_DEBUG_INFO_TEMP_FILE";
     private static final String RECORDER_NEW = "TORCH_FR_DUMP_TEMP_FILE";
     private static final Set<String> NAMED = Set.of("RANK", RECORDER, RECORDER_NEW);
@@ -52,7 +53,14 @@ public final class CollectEvidence implements Repair {
      * @param rasHost where NCCL's RAS is asked; empty for nowhere
      */
     public record Limits(
-            Path folder, long most, int keep, String dmesg, String pySpy, String bugReport, String rasHost, int rasPort) {}
+            Path folder,
+            long most,
+            int keep,
+            String dmesg,
+            String pySpy,
+            String bugReport,
+            String rasHost,
+            int rasPort) {}
 
     public CollectEvidence(NodeProcesses node, Programs programs, Limits limits) {
         this.node = node;

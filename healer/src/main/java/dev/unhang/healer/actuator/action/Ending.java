@@ -41,7 +41,9 @@ final class Ending {
             boolean kill = stat.isPresent() && stat.get().stopped();
             boolean sent = stat.isPresent() && node.signal(process, kill);
             story.add((stat.isEmpty() ? "process " + process.pid() : stat.get().shown())
-                    + (sent ? kill ? " stood in state T and was killed" : " was told to end" : " had ended, or may not be signalled"));
+                    + (sent
+                            ? kill ? " stood in state T and was killed" : " was told to end"
+                            : " had ended, or may not be signalled"));
             if (sent && !kill) {
                 asked.add(process);
             }

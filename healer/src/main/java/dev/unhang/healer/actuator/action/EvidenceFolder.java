@@ -38,7 +38,8 @@ final class EvidenceFolder {
      * @param keep how many folders there may be, this one among them
      */
     static EvidenceFolder make(Path all, String command, long most, int keep) throws IOException {
-        Files.createDirectories(all, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Files.createDirectories(
+                all, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         List<Path> old = new ArrayList<>();
         try (DirectoryStream<Path> each = Files.newDirectoryStream(all)) {
             each.forEach(old::add);
@@ -90,7 +91,10 @@ final class EvidenceFolder {
 
     /** As {@code 7 files in /var/lib/unhang/evidence/job-hang-1a2b3c4d-1}. */
     String told() {
-        return files + (files == 1 ? " file in " : " files in ") + folder + (cut ? ", cut off where they grew too large" : "");
+        return files
+                + (files == 1 ? " file in " : " files in ")
+                + folder
+                + (cut ? ", cut off where they grew too large" : "");
     }
 
     private long room(long wanted) {

@@ -27,8 +27,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class KillLeaked implements Repair {
 
-    private static final Set<String> BY_A_LAUNCHER = Set.of(
-            "TORCHELASTIC_RUN_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK");
+    private static final Set<String> BY_A_LAUNCHER =
+            Set.of("TORCHELASTIC_RUN_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK");
     private static final Set<String> OF_A_RANK = Set.of(
             "RANK",
             "JOB_COMPLETION_INDEX",
@@ -90,7 +90,8 @@ public final class KillLeaked implements Repair {
         }
         Optional<Map<String, String>> read = node.environ(process.pid(), OF_A_RANK);
         if (read.isEmpty()) {
-            return Optional.of("the environment of process " + process.pid() + " cannot be read: is the actuator root?");
+            return Optional.of(
+                    "the environment of process " + process.pid() + " cannot be read: is the actuator root?");
         }
         Map<String, String> environ = read.get();
         if (environ.isEmpty()) {

@@ -67,7 +67,8 @@ public final class Look implements Repair {
         }
         return told == processes.size()
                 ? End.done("looked at " + told + (told == 1 ? " process" : " processes"))
-                : End.failed("looked at " + told + " of " + processes.size() + " processes, the others ended meanwhile");
+                : End.failed(
+                        "looked at " + told + " of " + processes.size() + " processes, the others ended meanwhile");
     }
 
     private ProbeResult result(String command, ProcessName process, Map<String, String> findings) {

@@ -58,8 +58,7 @@ final class ProcessLook {
         Map<String, Integer> counts = new TreeMap<>();
         for (int thread : node.threads(pid)) {
             String task = "task/" + thread + "/";
-            Optional<Character> state =
-                    node.text(pid, task + "stat", 4096).flatMap(ProcessLook::state);
+            Optional<Character> state = node.text(pid, task + "stat", 4096).flatMap(ProcessLook::state);
             String wchan = node.text(pid, task + "wchan", 128).orElse("");
             state.ifPresent(letter -> counts.merge(letter + " " + wchan, 1, Integer::sum));
         }
@@ -78,16 +77,14 @@ final class ProcessLook {
         if (pySpy.isEmpty() || stat.isEmpty()) {
             return Optional.empty();
         }
-        Ran ran = programs.run(
-                PY_SPY, List.of(pySpy, "dump", "--nonblocking", "--pid", Integer.toString(pid)));
+        Ran ran = programs.run(PY_SPY, List.of(pySpy, "dump", "--nonblocking", "--pid", Integer.toString(pid)));
         return ran.ok() ? Optional.of(stacksOnly(ran.output())) : Optional.empty();
     }
 
     /** Without py-spy's first lines: they hold the command line, and users put secrets there too. */
     static String stacksOnly(String output) {
-        String stacks = output.lines()
-                .dropWhile(line -> !line.startsWith("Thread "))
-                .collect(Collectors.joining("\n"));
+        String stacks =
+                output.lines().dropWhile(line -> !line.startsWith("Thread ")).collect(Collectors.joining("\n"));
         return stacks.length() <= LONGEST ? stacks : stacks.substring(0, LONGEST);
     }
 }

@@ -39,7 +39,7 @@ public final class RelaunchUnit implements Repair {
     public End run(Offer offer, long deadlineNs, BooleanSupplier cancelled) {
         return refusal(offer)
                 .map(End::refused)
-                .orElseGet(() -> new Unit(programs, systemctl, offer.getParametersOrDefault("unit", ""))
-                        .restart(deadlineNs));
+                .orElseGet(() ->
+                        new Unit(programs, systemctl, offer.getParametersOrDefault("unit", "")).restart(deadlineNs));
     }
 }

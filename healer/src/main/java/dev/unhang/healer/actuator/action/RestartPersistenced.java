@@ -53,8 +53,8 @@ public final class RestartPersistenced implements Repair {
         long until = Math.min(programs.nanos() + PATIENCE.toNanos(), deadlineNs);
         String seen = "";
         do {
-            Ran asked = programs.run(
-                    QUESTION, List.of(nvidiaSmi, "--query-gpu=persistence_mode", "--format=csv,noheader"));
+            Ran asked =
+                    programs.run(QUESTION, List.of(nvidiaSmi, "--query-gpu=persistence_mode", "--format=csv,noheader"));
             seen = asked.ok() ? "persistence mode is " + asked.output().strip().replace("\n", ", ") : asked.why();
             if (asked.ok() && enabled(asked.output())) {
                 return End.done(restarted.detail() + "; persistence mode is on at every GPU");

@@ -24,8 +24,7 @@ final class Unit {
 
     /** Why systemd could not restart it; changes nothing. */
     Optional<String> refusal() {
-        Ran shown = programs.run(
-                QUESTION, List.of(systemctl, "show", "--property=LoadState", "--value", "--", name));
+        Ran shown = programs.run(QUESTION, List.of(systemctl, "show", "--property=LoadState", "--value", "--", name));
         if (!shown.ok()) {
             return Optional.of("systemctl does not answer: " + shown.why());
         }
@@ -40,8 +39,7 @@ final class Unit {
         Duration left = Duration.ofNanos(Math.max(0, deadlineNs - programs.nanos()));
         Ran restarted = programs.run(left, List.of(systemctl, "restart", "--", name));
         if (restarted.ending() == Ran.Ending.KILLED || restarted.ending() == Ran.Ending.HELD_BY_KERNEL) {
-            return End.timedOut("systemctl restart " + name + ": " + restarted.why()
-                    + "; systemd may still be at it");
+            return End.timedOut("systemctl restart " + name + ": " + restarted.why() + "; systemd may still be at it");
         }
         if (!restarted.ok()) {
             return End.failed("systemctl restart " + name + ": " + meaning(restarted.text()) + restarted.why());

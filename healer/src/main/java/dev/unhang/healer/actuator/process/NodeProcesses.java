@@ -32,7 +32,9 @@ public final class NodeProcesses {
 
     /** In 32 hex digits. */
     public String bootId() throws IOException {
-        return Files.readString(proc.resolve("sys/kernel/random/boot_id")).strip().replace("-", "");
+        return Files.readString(proc.resolve("sys/kernel/random/boot_id"))
+                .strip()
+                .replace("-", "");
     }
 
     /** Empty where there is no such process. */
@@ -63,8 +65,8 @@ public final class NodeProcesses {
         }
         return stat.get().startTicks() == name.startTicks()
                 ? Optional.empty()
-                : Optional.of("pid " + name.pid() + " is another process now (" + stat.get().comm()
-                        + "), started later than the one that was meant");
+                : Optional.of("pid " + name.pid() + " is another process now ("
+                        + stat.get().comm() + "), started later than the one that was meant");
     }
 
     /**
@@ -126,9 +128,10 @@ public final class NodeProcesses {
         } catch (IOException | DirectoryIteratorException e) {
             devices.clear(); // the process ended, or is another user's
         }
-        text(pid, "maps", LONGEST_ENVIRON).ifPresent(maps -> maps.lines()
-                .filter(line -> line.indexOf('/') > 0)
-                .forEach(line -> add(devices, line.substring(line.indexOf('/')))));
+        text(pid, "maps", LONGEST_ENVIRON)
+                .ifPresent(maps -> maps.lines()
+                        .filter(line -> line.indexOf('/') > 0)
+                        .forEach(line -> add(devices, line.substring(line.indexOf('/')))));
         return devices;
     }
 

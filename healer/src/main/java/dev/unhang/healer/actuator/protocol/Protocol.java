@@ -122,7 +122,7 @@ public final class Protocol {
     private List<Effect> onOffer(Offer offer, long nowNs) {
         String command = offer.getCommandId();
         if (!offer.getNode().equals(self.node())) {
-            return answers.noted(Refusal.WRONG_NODE, command, "it is for '" + offer.getNode() + "'");
+            return answers.noted(Refusal.WRONG_NODE, command, "'" + offer.getNode() + "'");
         }
         if (seen.putIfAbsent(command, true) != null) {
             return List.of(); // a double, or withdrawn before it was read
@@ -192,7 +192,7 @@ public final class Protocol {
         }
         String command = grant.getCommandId();
         if (!grant.getNode().equals(self.node())) {
-            return refused(Refusal.WRONG_NODE, command, "it is for '" + grant.getNode() + "'");
+            return refused(Refusal.WRONG_NODE, command, "'" + grant.getNode() + "'");
         }
         long read = epoch;
         epoch = Long.compareUnsigned(grant.getEpoch(), read) > 0 ? grant.getEpoch() : read;
@@ -232,8 +232,8 @@ public final class Protocol {
         }
         drop(claim, Refusal.USED_NONCE);
         current = new Current(claim.offer(), Phase.RUNNING, nowNs, claim.nonce(), false);
-        return List.of(new Effect.Begin(
-                claim.offer(), claim.sinceNs() + GRANT_WITHIN_NS, Reason.timeoutMs(claim.offer())));
+        return List.of(
+                new Effect.Begin(claim.offer(), claim.sinceNs() + GRANT_WITHIN_NS, Reason.timeoutMs(claim.offer())));
     }
 
     /** What was begun has ended; of doubles the first counts. */

@@ -55,8 +55,10 @@ class CollectEvidenceTest {
         proc.file(4711, "root/tmp/fr_3", "flight recorder of rank 3");
         proc.file(4711, "environ", "RANK=3\0TORCH_FR_DUMP_TEMP_FILE=/tmp/fr_\0AWS_SECRET_ACCESS_KEY=hunter2\0");
         dmesg = scripts.write("dmesg", "echo 'usb 1-1: new device'; echo 'NVRM: Xid (PCI:0000:1a:00): 79'\n");
-        pySpy = scripts.write("py-spy", "echo 'Process 4711: python3 train.py --token=hunter2'\n"
-                + "echo 'Thread 4711 (idle): \"MainThread\"'; echo '    all_reduce (torch/distributed.py:9)'\n");
+        pySpy = scripts.write(
+                "py-spy",
+                "echo 'Process 4711: python3 train.py --token=hunter2'\n"
+                        + "echo 'Thread 4711 (idle): \"MainThread\"'; echo '    all_reduce (torch/distributed.py:9)'\n");
     }
 
     private CollectEvidence repair() {
@@ -110,7 +112,8 @@ class CollectEvidenceTest {
         rank = new ProcessName(rank.bootId(), 4712, 1);
         End end = run(offer("c-1"));
         assertThat(end.how()).isEqualTo(ActionEnd.ACTION_FAILED);
-        assertThat(end.detail()).contains("process-4712 (process 4712 has ended)", "kernel log (it could not be started");
+        assertThat(end.detail())
+                .contains("process-4712 (process 4712 has ended)", "kernel log (it could not be started");
     }
 
     @Test

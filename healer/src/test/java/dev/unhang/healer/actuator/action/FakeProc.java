@@ -39,7 +39,8 @@ final class FakeProc {
     }
 
     void opens(int pid, int fd, String path) throws IOException {
-        Path folder = Files.createDirectories(root.resolve(Integer.toString(pid)).resolve("fd"));
+        Path folder =
+                Files.createDirectories(root.resolve(Integer.toString(pid)).resolve("fd"));
         Files.createSymbolicLink(folder.resolve(Integer.toString(fd)), Path.of(path));
     }
 

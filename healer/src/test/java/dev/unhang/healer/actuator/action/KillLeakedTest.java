@@ -51,8 +51,8 @@ class KillLeakedTest {
 
     @Test
     void aProcessThatHoldsAnotherGpuMayNot() {
-        assertThat(refusal("GPU-other")).hasValueSatisfying(why -> assertThat(why)
-                .contains("does not hold /dev/nvidia0 any more"));
+        assertThat(refusal("GPU-other"))
+                .hasValueSatisfying(why -> assertThat(why).contains("does not hold /dev/nvidia0 any more"));
     }
 
     @Test
@@ -74,8 +74,9 @@ class KillLeakedTest {
         proc.process(900, "torchrun", 'S', 1);
         leaked = proc.process(4711, "python3", 'S', 900);
         proc.file(4711, "environ", "RANK=3\0TORCHELASTIC_RUN_ID=r1\0SECRET=x\0");
-        assertThat(refusal(GPU)).hasValueSatisfying(
-                why -> assertThat(why).contains("living rank").doesNotContain("SECRET"));
+        assertThat(refusal(GPU))
+                .hasValueSatisfying(
+                        why -> assertThat(why).contains("living rank").doesNotContain("SECRET"));
     }
 
     @Test

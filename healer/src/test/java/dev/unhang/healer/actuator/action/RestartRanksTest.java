@@ -111,12 +111,14 @@ class RestartRanksTest {
 
     @Test
     void neitherTheFirstProcessOfTheNodeNorWeOurselvesAreSignalled() throws IOException {
-        ProcessName first =
-                new ProcessName(Children.NODE.bootId(), 1, Children.NODE.stat(1).orElseThrow().startTicks());
+        ProcessName first = new ProcessName(
+                Children.NODE.bootId(), 1, Children.NODE.stat(1).orElseThrow().startTicks());
         assertThat(run(Duration.ZERO, offer("train", first)).how()).isEqualTo(ActionEnd.ACTION_REFUSED);
         int own = (int) ProcessHandle.current().pid();
-        ProcessName self =
-                new ProcessName(Children.NODE.bootId(), own, Children.NODE.stat(own).orElseThrow().startTicks());
+        ProcessName self = new ProcessName(
+                Children.NODE.bootId(),
+                own,
+                Children.NODE.stat(own).orElseThrow().startTicks());
         assertThat(run(Duration.ZERO, offer("train", self)).how()).isEqualTo(ActionEnd.ACTION_REFUSED);
     }
 

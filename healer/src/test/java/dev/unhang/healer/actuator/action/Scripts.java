@@ -17,7 +17,8 @@ final class Scripts {
     /** The path of a program with this body; {@code $calls} is a file that it may write to. */
     String write(String name, String body) throws IOException {
         Path file = folder.resolve(name);
-        Files.writeString(file, "#!/bin/sh\ncalls=" + folder.resolve(name + ".calls") + "\necho \"$@\" >> $calls\n" + body);
+        Files.writeString(
+                file, "#!/bin/sh\ncalls=" + folder.resolve(name + ".calls") + "\necho \"$@\" >> $calls\n" + body);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
         return file.toString();
     }

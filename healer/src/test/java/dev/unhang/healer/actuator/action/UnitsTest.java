@@ -46,8 +46,7 @@ class UnitsTest {
         String systemctl = scripts.write("systemctl", LOADED + "[ $1 = is-active ] && echo active\nexit 0\n");
         End end = relaunch(systemctl, "train.service", Duration.ofSeconds(20));
         assertThat(end).isEqualTo(End.done("train.service was restarted and is active"));
-        assertThat(scripts.calls("systemctl"))
-                .contains("restart -- train.service", "is-active -- train.service");
+        assertThat(scripts.calls("systemctl")).contains("restart -- train.service", "is-active -- train.service");
     }
 
     @Test
@@ -89,12 +88,13 @@ class UnitsTest {
 
     @Test
     void aRestartThatHangsIsKilledAndItsEndIsUnknown() throws IOException {
-        String systemctl = scripts.write("systemctl", LOADED + "sleep 600 & echo $! > " + folder.resolve("pid")
-                + "\nwait\n");
+        String systemctl =
+                scripts.write("systemctl", LOADED + "sleep 600 & echo $! > " + folder.resolve("pid") + "\nwait\n");
         End end = relaunch(systemctl, "train.service", Duration.ofSeconds(2));
         assertThat(end.how()).isEqualTo(ActionEnd.ACTION_TIMED_OUT);
         assertThat(end.detail()).contains("was killed", "systemd may still be at it");
-        int pid = Integer.parseInt(java.nio.file.Files.readString(folder.resolve("pid")).strip());
+        int pid = Integer.parseInt(
+                java.nio.file.Files.readString(folder.resolve("pid")).strip());
         assertThat(Children.NODE.stat(pid).filter(stat -> !stat.ended())).isEmpty();
     }
 

@@ -113,7 +113,8 @@ class ProtocolTest {
         assertThat(claim.getNonce().size()).isEqualTo(16);
         assertThat(protocol.busyWith()).contains("c-1");
 
-        assertThat(protocol.onRecord(sealed(grant(claim)), S)).containsExactly(new Effect.Begin(offer("c-1"), 5 * S, 30_000));
+        assertThat(protocol.onRecord(sealed(grant(claim)), S))
+                .containsExactly(new Effect.Begin(offer("c-1"), 5 * S, 30_000));
 
         ActionResult result =
                 told(protocol.onEnded("c-1", ActionEnd.ACTION_DONE, "2 killed", 3 * S), ActionResult.class);
