@@ -80,7 +80,8 @@ class ActuatorIT {
         state = folder.resolve("state");
         rank = new ProcessBuilder("sleep", "600").start();
         int pid = (int) rank.pid();
-        rankName = new ProcessName(NODE.bootId(), pid, NODE.stat(pid).orElseThrow().startTicks()).toString();
+        rankName =
+                new ProcessName(NODE.bootId(), pid, NODE.stat(pid).orElseThrow().startTicks()).toString();
         String node = "n-" + Integer.toHexString(test.getDisplayName().hashCode());
         decider = new FakeDecider(kafka.bootstrapServers(), node, KEY);
         start(node);
@@ -160,7 +161,9 @@ class ActuatorIT {
         decider.say(grant);
         decider.say(offer);
         decider.offer("c-2", "restart-ranks", Map.of("processes", rankName));
-        assertThat(result("c-2").getDetail()).as("the used grant and the double did nothing").contains("has ended");
+        assertThat(result("c-2").getDetail())
+                .as("the used grant and the double did nothing")
+                .contains("has ended");
     }
 
     @Test
@@ -183,7 +186,10 @@ class ActuatorIT {
         decider.say(Withdraw.newBuilder().setCommandId("c-withdrawn").build());
         decider.say(decider.sealed(decider.grant(offer, withdrawn)));
 
-        decider.say(decider.sealed(Grant.newBuilder().setCommandId("c-none").setNode(offer.getNode()).setEpoch(7)));
+        decider.say(decider.sealed(Grant.newBuilder()
+                .setCommandId("c-none")
+                .setNode(offer.getNode())
+                .setEpoch(7)));
         decider.offer("c-allowed", "step-clock", Map.of());
         refused("c-allowed", "not-allowed");
         decider.offer("c-action", "reboot", Map.of());
@@ -220,7 +226,8 @@ class ActuatorIT {
         start(node);
         aGrantedRestartIsDone("c-2");
         // A claim of c-1 would have come before that of c-2, and is the only thing that c-1 could have.
-        assertThat(decider.heard(Claim.class)).noneMatch(claim -> claim.getCommandId().equals("c-1"));
+        assertThat(decider.heard(Claim.class))
+                .noneMatch(claim -> claim.getCommandId().equals("c-1"));
     }
 
     @Test

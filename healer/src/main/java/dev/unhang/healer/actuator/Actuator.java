@@ -25,7 +25,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
-import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -140,20 +139,15 @@ public final class Actuator implements AutoCloseable {
 
     private boolean ready() {
         boolean told = false;
-        try {
-            while (!worker.isReady()
-                    || !reader.begin(Topic.TELEMETRY.name(config.kafka().topicPrefix()))) {
-                if (!told) {
-                    log.info("waiting for the broker and its topics");
-                }
-                told = true;
-                if (stop.await(AGAIN_MS, TimeUnit.MILLISECONDS)) {
-                    return false;
-                }
+        while (!worker.isReady()
+                || !reader.begin(Topic.TELEMETRY.name(config.kafka().topicPrefix()))) {
+            if (!told) {
+                log.info("waiting for the broker and its topics");
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+            told = true;
+            if (pause()) {
+                return false;
+            }
         }
         return stop.getCount() > 0;
     }
@@ -165,12 +159,9 @@ public final class Actuator implements AutoCloseable {
             helloNs = start;
             telemetry.say(protocol.hello());
         }
-        List<Message> messages;
-        try {
-            messages = reader.read(POLL);
-        } catch (KafkaException e) {
-            log.warn("commands cannot be read now: {}", e.getMessage());
-            messages = List.of();
+        List<Message> messages = reader.read(POLL);
+        if (reader.isFailing()) {
+            boolean unused = pause();
         }
         localStop();
         carryOut(drained());
@@ -178,6 +169,16 @@ public final class Actuator implements AutoCloseable {
             carryOut(protocol.onRecord(message, nanos.getAsLong()));
         }
         carryOut(protocol.onTick(nanos.getAsLong()));
+    }
+
+    /** True when it is told to stop. */
+    private boolean pause() {
+        try {
+            return stop.await(AGAIN_MS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
     }
 
     /** What cannot be looked at counts as there. */

@@ -35,6 +35,7 @@ final class CommandReader implements AutoCloseable {
     private final String topic;
     private final String node;
     private boolean assigned;
+    private boolean failing;
 
     CommandReader(Consumer<String, byte[]> consumer, String topic, String node) {
         this.consumer = consumer;
@@ -78,15 +79,26 @@ final class CommandReader implements AutoCloseable {
             assigned = true;
             return true;
         } catch (KafkaException e) {
-            log.debug("the broker does not answer yet: {}", e.getMessage());
+            trouble(e);
             return false;
         }
     }
 
-    /** What came for this node; what cannot be read is told to the log and passed over. */
+    /**
+     * What came for this node; what cannot be read is told to the log and passed over. Nothing while the broker refuses or
+     * is away.
+     */
     List<Message> read(Duration patience) {
         List<Message> messages = new ArrayList<>();
-        for (ConsumerRecord<String, byte[]> record : consumer.poll(patience)) {
+        Iterable<ConsumerRecord<String, byte[]>> records;
+        try {
+            records = consumer.poll(patience);
+            failing = false;
+        } catch (KafkaException e) {
+            trouble(e);
+            return messages;
+        }
+        for (ConsumerRecord<String, byte[]> record : records) {
             if (node.equals(record.key())) {
                 Codec.Decoded decoded = Codec.decode(record.headers(), record.value());
                 if (decoded instanceof Codec.Decoded.Known known) {
@@ -98,6 +110,19 @@ final class CommandReader implements AutoCloseable {
             }
         }
         return messages;
+    }
+
+    /** The last question failed; another at once would fail too. */
+    boolean isFailing() {
+        return failing;
+    }
+
+    /** The first of a series is told, not each. */
+    private void trouble(KafkaException e) {
+        if (!failing) {
+            log.warn("commands cannot be read now: {}", e.getMessage());
+        }
+        failing = true;
     }
 
     @Override

@@ -161,8 +161,8 @@ final class Telemetry implements AutoCloseable {
         if (message instanceof ProbeResult probe) {
             return "the look " + probe.getProbeId() + " at " + probe.getPid();
         }
-        throw new IllegalArgumentException("an actuator does not say "
-                + message.getDescriptorForType().getName());
+        throw new IllegalArgumentException(
+                "an actuator does not say " + message.getDescriptorForType().getName());
     }
 
     private String eldest() {

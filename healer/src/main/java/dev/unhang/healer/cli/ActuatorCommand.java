@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -58,6 +59,9 @@ final class ActuatorCommand implements Callable<Integer> {
                     config, version == null ? "development" : version, PROC, Clock.systemUTC(), System::nanoTime);
         } catch (IOException e) {
             throw new CommandFailedException(Exit.WRONG, "the boot id cannot be read: " + e.getMessage());
+        } catch (KafkaException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new CommandFailedException(Exit.WRONG, "no client of Kafka can be made: " + cause.getMessage());
         }
         Runtime.getRuntime().addShutdownHook(new Thread(actuator::close, "stop"));
         return actuator.awaitEnd() ? Exit.WELL : Exit.WRONG;

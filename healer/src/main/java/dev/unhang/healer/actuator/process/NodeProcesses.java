@@ -119,11 +119,7 @@ public final class NodeProcesses {
         List<String> devices = new ArrayList<>();
         try (DirectoryStream<Path> open = Files.newDirectoryStream(of(pid).resolve("fd"))) {
             for (Path fd : open) {
-                try {
-                    add(devices, Files.readSymbolicLink(fd).toString());
-                } catch (IOException e) {
-                    continue; // closed since
-                }
+                target(fd).ifPresent(path -> add(devices, path));
             }
         } catch (IOException | DirectoryIteratorException e) {
             devices.clear(); // the process ended, or is another user's
@@ -138,6 +134,14 @@ public final class NodeProcesses {
     /** Where a path of the process is, seen from here: it may live in a container. */
     public Path seenBy(int pid, String path) {
         return of(pid).resolve("root").resolve(path.replaceFirst("^/+", ""));
+    }
+
+    private static Optional<String> target(Path fd) {
+        try {
+            return Optional.of(Files.readSymbolicLink(fd).toString());
+        } catch (IOException e) {
+            return Optional.empty(); // closed since
+        }
     }
 
     private static void add(List<String> devices, String path) {
