@@ -1,5 +1,6 @@
 package dev.unhang.healer.actuator;
 
+import dev.unhang.healer.actuator.gpu.GpuSettings;
 import dev.unhang.healer.command.Action;
 import dev.unhang.healer.command.GrantSeal;
 import dev.unhang.settings.BadSettingsException;
@@ -39,7 +40,8 @@ public record ActuatorConfig(
         Path state,
         Duration terminate,
         Programs programs,
-        Evidence evidence) {
+        Evidence evidence,
+        Gpu gpu) {
 
     /** Names or paths of outside programs. */
     public record Programs(
@@ -53,6 +55,15 @@ public record ActuatorConfig(
      * @param ras whether NCCL's RAS is asked, at this port of the loopback
      */
     public record Evidence(long bytes, int keep, boolean ras, int rasPort) {}
+
+    /**
+     * What a reset has to know.
+     *
+     * @param collectorSocket where the collector is told to let go
+     * @param clients units that only watch GPUs: stopped for the reset and started again
+     * @param deadline for the reset itself
+     */
+    public record Gpu(Path collectorSocket, List<String> clients, Duration deadline) {}
 
     public ActuatorConfig {
         actions = Set.copyOf(actions);
@@ -109,7 +120,22 @@ public record ActuatorConfig(
                                 28028,
                                 1,
                                 65535,
-                                "Its port on the loopback (NCCL_RAS_ADDR).")));
+                                "Its port on the loopback (NCCL_RAS_ADDR).")),
+                new Gpu(
+                        Path.of(settings.text(
+                                "gpu.collector-socket",
+                                "/run/unhang/collector.sock",
+                                "The collector's `serve.socket`, where it is told to let go of the GPUs for a reset.")),
+                        settings.list(
+                                "gpu.clients",
+                                List.of(),
+                                "Units that only watch GPUs, as nvidia-dcgm.service: stopped for a reset, started again."),
+                        settings.duration(
+                                "gpu.reset-deadline",
+                                GpuSettings.DEADLINE,
+                                Duration.ofSeconds(10),
+                                Duration.ofMinutes(10),
+                                "How long nvidia-smi has for a reset.")));
         if (config.keys().isEmpty() && acts(config.actions())) {
             settings.mistake(
                     "actions", "actions are allowed, but grant-keys names no key, so that no grant would ever hold");

@@ -8,9 +8,14 @@ import dev.unhang.healer.actuator.action.RelaunchUnit;
 import dev.unhang.healer.actuator.action.RestartPersistenced;
 import dev.unhang.healer.actuator.action.RestartRanks;
 import dev.unhang.healer.actuator.action.StepClock;
+import dev.unhang.healer.actuator.gpu.GpuSettings;
+import dev.unhang.healer.actuator.gpu.ResetGpu;
+import dev.unhang.healer.actuator.nic.BounceNic;
+import dev.unhang.healer.actuator.nic.NicSettings;
 import dev.unhang.healer.actuator.process.NodeProcesses;
 import dev.unhang.healer.actuator.repair.Programs;
 import dev.unhang.healer.actuator.repair.Repair;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -18,6 +23,12 @@ import java.util.function.Consumer;
 
 /** All that an actuator of this version can do. */
 final class Repairs {
+
+    private static final Path SYS = Path.of("/sys");
+    private static final Path DEV = Path.of("/dev");
+
+    /** There where systemd runs the machine: then a unit of it outlives us. */
+    private static final Path SYSTEMD = Path.of("/run/systemd/system");
 
     private Repairs() {}
 
@@ -49,6 +60,25 @@ final class Repairs {
                 new RelaunchUnit(programs, names.systemctl(), config.units()),
                 new KillLeaked(node, proc, programs, config.terminate()),
                 new RestartPersistenced(programs, names.systemctl(), names.nvidiaSmi()),
-                new StepClock(programs, names.chronyc()));
+                new StepClock(programs, names.chronyc()),
+                new BounceNic(
+                        programs,
+                        new NicSettings(
+                                config.state(),
+                                List.of(config.kafka().bootstrapServers().split(",", -1)),
+                                proc,
+                                SYS,
+                                Files.isDirectory(SYSTEMD))),
+                new ResetGpu(
+                        programs,
+                        new GpuSettings(
+                                config.state(),
+                                config.gpu().collectorSocket(),
+                                proc,
+                                DEV,
+                                GpuSettings.PERSISTENCED,
+                                GpuSettings.FABRIC_MANAGER,
+                                config.gpu().clients(),
+                                config.gpu().deadline())));
     }
 }

@@ -129,10 +129,14 @@ class ActuatorPagesTest {
                         "restarts nvidia-persistenced, then looks for up to 30 s whether persistence mode is on at every GPU",
                         "root, systemd, nvidia-smi",
                         "a node without the unit");
-            case RESET_GPU -> new Told("resets one GPU that nobody uses", "root, nvidia-smi", "a GPU in use");
+            case RESET_GPU ->
+                new Told(
+                        "resets one GPU that nobody uses ([how](repairs.md))",
+                        "root, nvidia-smi",
+                        "a GPU in use, lost or MIG");
             case BOUNCE_NIC ->
                 new Told(
-                        "takes a port down and up, and puts back what the kernel forgets with that",
+                        "takes a port down and up, and puts back what the kernel forgets with that ([how](repairs.md))",
                         "root, iproute2",
                         "a port that carries Kafka, SSH, a default route or a network file system");
             case STEP_CLOCK ->
