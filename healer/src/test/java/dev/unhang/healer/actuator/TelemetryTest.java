@@ -31,8 +31,9 @@ class TelemetryTest {
 
     @AfterEach
     void close() {
-        while (producer.completeNext()) {
-            continue;
+        boolean more = true;
+        while (more) {
+            more = producer.completeNext();
         }
         telemetry.close();
     }
