@@ -55,10 +55,11 @@ class CollectEvidenceTest {
         proc.file(4711, "root/tmp/fr_3", "flight recorder of rank 3");
         proc.file(4711, "environ", "RANK=3\0TORCH_FR_DUMP_TEMP_FILE=/tmp/fr_\0AWS_SECRET_ACCESS_KEY=hunter2\0");
         dmesg = scripts.write("dmesg", "echo 'usb 1-1: new device'; echo 'NVRM: Xid (PCI:0000:1a:00): 79'\n");
-        pySpy = scripts.write(
-                "py-spy",
-                "echo 'Process 4711: python3 train.py --token=hunter2'\n"
-                        + "echo 'Thread 4711 (idle): \"MainThread\"'; echo '    all_reduce (torch/distributed.py:9)'\n");
+        pySpy = scripts.write("py-spy", """
+                echo 'Process 4711: python3 train.py --token=hunter2'
+                echo 'Thread 4711 (idle): "MainThread"'
+                echo '    all_reduce (torch/distributed.py:9)'
+                """);
     }
 
     private CollectEvidence repair() {
