@@ -111,7 +111,7 @@ class ActuatorPagesTest {
                         "SIGTERM to each process, `terminate-wait`, SIGKILL; one in state T is killed at once. The launcher"
                                 + " starts the ranks again in place",
                         "root; a launcher that restarts, as torchrun with `--max-restarts`",
-                        "when any process has ended or is another one now, is of another job, or has `UNHANG=observe` or"
+                        "when any process has ended or is another one now, is of another job, is of one that torchrun would not start again (`--max-restarts`), or has `UNHANG=observe` or"
                                 + " `off`: then nothing is signalled");
             case RELAUNCH_UNIT ->
                 new Told(

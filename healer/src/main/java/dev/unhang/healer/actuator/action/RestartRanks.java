@@ -21,8 +21,14 @@ import java.util.function.BooleanSupplier;
  */
 public final class RestartRanks implements Repair {
 
-    private static final Set<String> OF_THE_JOB =
-            Set.of("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "UNHANG");
+    private static final Set<String> OF_THE_JOB = Set.of(
+            "SLURM_JOB_ID",
+            "TORCHELASTIC_RUN_ID",
+            "TORCHELASTIC_RESTART_COUNT",
+            "TORCHELASTIC_MAX_RESTARTS",
+            "MASTER_ADDR",
+            "MASTER_PORT",
+            "UNHANG");
 
     private final NodeProcesses node;
     private final Ending ending;
@@ -73,6 +79,10 @@ public final class RestartRanks implements Repair {
         if (mode.equals("off") || mode.equals("observe")) {
             return Optional.of(" has UNHANG=" + mode + " in its environment: its job wants no repair");
         }
+        Optional<String> last = noRestartLeft(environ);
+        if (last.isPresent()) {
+            return last;
+        }
         String slurm = environ.getOrDefault("SLURM_JOB_ID", "");
         String elastic = environ.getOrDefault("TORCHELASTIC_RUN_ID", "");
         String master = environ.getOrDefault("MASTER_ADDR", "") + ":" + environ.getOrDefault("MASTER_PORT", "");
@@ -85,6 +95,19 @@ public final class RestartRanks implements Repair {
         }
         return master.length() > 1 && job.matches("[^\\s/]+:\\d{1,5}")
                 ? Optional.of(" is of the job at " + master + " and not of " + job)
+                : Optional.empty();
+    }
+
+    /** Torchrun starts ranks again --max-restarts times, by default not once; after that a kill ends the job. */
+    private static Optional<String> noRestartLeft(Map<String, String> environ) {
+        String most = environ.getOrDefault("TORCHELASTIC_MAX_RESTARTS", "");
+        String count = environ.getOrDefault("TORCHELASTIC_RESTART_COUNT", "");
+        if (!most.matches("\\d{1,9}") || !count.matches("\\d{1,9}")) {
+            return Optional.empty();
+        }
+        return Integer.parseInt(count) >= Integer.parseInt(most)
+                ? Optional.of(" has been started again " + count + " times and torchrun allows " + most
+                        + " (--max-restarts): to kill it would end the job")
                 : Optional.empty();
     }
 }

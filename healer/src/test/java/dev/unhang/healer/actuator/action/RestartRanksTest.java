@@ -141,6 +141,18 @@ class RestartRanksTest {
     }
 
     @Test
+    void aJobThatTorchrunWouldNotStartAgainIsARefusal() {
+        assertThat(RestartRanks.doubt(restarts("0", "0"), "")).get().asString().contains("--max-restarts");
+        assertThat(RestartRanks.doubt(restarts("3", "3"), "")).isPresent();
+        assertThat(RestartRanks.doubt(restarts("2", "3"), "")).isEmpty();
+        assertThat(RestartRanks.doubt(Map.of(), "")).isEmpty();
+    }
+
+    private static Map<String, String> restarts(String count, String most) {
+        return Map.of("TORCHELASTIC_RESTART_COUNT", count, "TORCHELASTIC_MAX_RESTARTS", most);
+    }
+
+    @Test
     void aRankOfAnotherMasterIsARefusal() {
         Map<String, String> environ = Map.of("MASTER_ADDR", "10.0.0.1", "MASTER_PORT", "29500");
         assertThat(RestartRanks.doubt(environ, "10.0.0.2:29500")).isPresent();

@@ -32,8 +32,7 @@ class StepClockTest {
     }
 
     private static String tracking(String offset) {
-        return "C0A80101,10.0.0.1,3,1733029561.1," + offset
-                + ",0.0,0.00001,-5.1,0.0,0.02,0.001,0.002,64.2,Normal";
+        return "C0A80101,10.0.0.1,3,1733029561.1," + offset + ",0.0,0.00001,-5.1,0.0,0.02,0.001,0.002,64.2,Normal";
     }
 
     @Test
