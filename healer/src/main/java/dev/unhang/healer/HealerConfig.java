@@ -14,6 +14,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 
 /**
  * The healer's settings, as read from one YAML file. Every mistake is told at once, with its line.
@@ -81,7 +84,15 @@ public record HealerConfig(String id, Brokers brokers, boolean judges, boolean d
         Seal seal = null;
         if (key != null) {
             try {
-                seal = new Seal(GrantSeal.privateKey(Files.readString(Path.of(key))), keyId);
+                Path file = Path.of(key);
+                Set<PosixFilePermission> open = Files.getPosixFilePermissions(file);
+                if (open.stream().anyMatch(permission -> !permission.name().startsWith("OWNER_"))) {
+                    settings.mistake(
+                            "policy.grant-key-file",
+                            key + " is open to others (" + PosixFilePermissions.toString(open)
+                                    + "), and who has it can have anything done: run `chmod 600 " + key + "`");
+                }
+                seal = new Seal(GrantSeal.privateKey(Files.readString(file)), keyId);
             } catch (IOException | InvalidPathException e) {
                 settings.mistake("policy.grant-key-file", "cannot read the key: " + e);
             } catch (GrantSeal.BadSealException e) {

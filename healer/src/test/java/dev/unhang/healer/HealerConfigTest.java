@@ -10,6 +10,10 @@ import dev.unhang.settings.Settings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.util.Base64;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +50,41 @@ class HealerConfigTest {
     @Test
     void withoutAnIdItTakesTheOneOfThisStart() throws Exception {
         assertThat(read("kafka:\n  bootstrap-servers: k:1\n").id()).isEqualTo("host-1a2b3c");
+    }
+
+    @Test
+    void whatActsNeedsAKeyThatNobodyElseCanRead() throws Exception {
+        Path playbooks = Files.writeString(folder.resolve("playbooks.yaml"), "modes: {job-hang: enforce}\n");
+        String policy = "kafka:\n  bootstrap-servers: k:1\npolicy:\n  playbooks-file: " + playbooks + "\n";
+        assertThat(mistakes(policy)).contains("policy.grant-key-file is missing");
+        Path key = folder.resolve("grant.pem");
+        String file = policy + "  grant-key-file: " + key + "\n";
+        assertThat(mistakes(file)).contains("cannot read the key");
+        Files.writeString(key, "no key at all");
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+        assertThat(mistakes(file)).contains("it has no line '-----BEGIN PRIVATE KEY-----'");
+        KeyPair pair = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+        Files.writeString(
+                key,
+                "-----BEGIN PRIVATE KEY-----\n"
+                        + Base64.getMimeEncoder()
+                                .encodeToString(pair.getPrivate().getEncoded())
+                        + "\n-----END PRIVATE KEY-----\n");
+        assertThat(read(file).orders().policy().acts()).isTrue();
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r-----"));
+        assertThat(mistakes(file)).contains("is open to others").contains("chmod 600");
+    }
+
+    @Test
+    void mistakesInPlaybooksAreToldWithTheirFileAndLine() throws IOException {
+        Path playbooks = Files.writeString(folder.resolve("playbooks.yaml"), "modes:\n  job-hang: on\n");
+        assertThat(mistakes("kafka:\n  bootstrap-servers: k:1\npolicy:\n  playbooks-file: " + playbooks + "\n"))
+                .contains(playbooks + ":2: mode is 'on'");
+    }
+
+    private String mistakes(String yaml) {
+        BadSettingsException told = catchThrowableOfType(BadSettingsException.class, () -> read(yaml));
+        return String.valueOf(told.getMessage());
     }
 
     @Test
