@@ -17,6 +17,8 @@ import java.util.TreeMap;
 /** Aims a step of a ladder at what the incident's finding says. Where there is nothing to aim at, the step is left out. Pure. */
 final class Aims {
 
+    private static final String DRAINED_FOR = "unhang: ";
+
     private Aims() {}
 
     /** Whom and what the step would touch; empty: the finding names nothing that the action could be aimed at. */
@@ -56,7 +58,14 @@ final class Aims {
     }
 
     static String drainReason(Incident incident) {
-        return "unhang: " + incident.getId();
+        return DRAINED_FOR + incident.getId();
+    }
+
+    /** The id of the incident for which we drained with this reason; empty: it is not our way to put it. */
+    static Optional<String> drainedFor(String reason) {
+        return reason.startsWith(DRAINED_FOR)
+                ? Optional.of(reason.substring(DRAINED_FOR.length()))
+                : Optional.empty();
     }
 
     /** The node that is ill by itself, or the first suspect's. */

@@ -53,7 +53,7 @@ final class Training {
     }
 
     long startTicks() {
-        return 100 + startedNs / (Agenda.SECOND / 100);
+        return 100_000 + startedNs / (Agenda.SECOND / 100);
     }
 
     /** All its processes are started anew. */
