@@ -63,9 +63,7 @@ final class Aims {
 
     /** The id of the incident for which we drained with this reason; empty: it is not our way to put it. */
     static Optional<String> drainedFor(String reason) {
-        return reason.startsWith(DRAINED_FOR)
-                ? Optional.of(reason.substring(DRAINED_FOR.length()))
-                : Optional.empty();
+        return reason.startsWith(DRAINED_FOR) ? Optional.of(reason.substring(DRAINED_FOR.length())) : Optional.empty();
     }
 
     /** The node that is ill by itself, or the first suspect's. */

@@ -41,31 +41,31 @@ final class SchedulerBook {
         }
         // Whoever drained it for us may have died before he could say so.
         Optional<Command> ours = before.getOurs().isEmpty() ? drain(turn.ledger(), fact) : Optional.empty();
-        ours.ifPresent(
-                command -> next.setOurs(fact.getReason()).setIncident(command.getIncident()));
+        ours.ifPresent(command -> next.setOurs(fact.getReason()).setIncident(command.getIncident()));
         if (!next.build().equals(before)) {
             turn.node(
                     node.toBuilder().setScheduler(next).build(),
                     fact.getScheduler() + " says that node " + node.getNode() + " is " + fact.getNodeState()
                             + (fact.getReason().isEmpty() ? "" : " (" + fact.getReason() + ")")
                             + (lost ? "; it is not ours to give back any more" : "")
-                            + (ours.isPresent() ? "; that is ours, by " + ours.get().getId() : ""));
+                            + (ours.isPresent()
+                                    ? "; that is ours, by " + ours.get().getId()
+                                    : ""));
         }
     }
 
     /** The granted command whose reason, word for word, the scheduler gives for the node that it holds back. */
     private static Optional<Command> drain(Ledger ledger, SchedulerFact fact) {
-        return Aims.drainedFor(fact.getReason())
-                .map(ledger::incident)
-                .map(Incident::getCommandsList)
-                .stream()
+        return Aims.drainedFor(fact.getReason()).map(ledger::incident).map(Incident::getCommandsList).stream()
                 .flatMap(List::stream)
                 .map(ledger::command)
                 .filter(Objects::nonNull)
                 .filter(command -> command.getGrantedLogMs() > 0
                         && command.getOffer().getAction().equals(Action.DRAIN.label())
                         && command.getOffer().getParametersOrDefault("node", "").equals(fact.getNode())
-                        && command.getOffer().getParametersOrDefault("reason", "").equals(fact.getReason()))
+                        && command.getOffer()
+                                .getParametersOrDefault("reason", "")
+                                .equals(fact.getReason()))
                 .findFirst();
     }
 }

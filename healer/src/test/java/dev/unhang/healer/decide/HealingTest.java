@@ -481,6 +481,44 @@ class HealingTest {
     }
 
     @Test
+    void aDrainWhoseEndNobodyCouldTellIsOursByItsReasonWordForWord() {
+        begin(policy("gpu-fault: enforce"), "n1");
+        hello(Action.AT_SCHEDULER, "start-1");
+        inbox.say(inbox.finding(0, IncidentKind.GPU_FAULT, "gpu:" + GPU_NAME, Standing.CONFIRMED, "n1"));
+        Command drain = harmful();
+        String reason = drain.getOffer().getParametersOrThrow("reason");
+        run(drain, ActionEnd.ACTION_INTERRUPTED);
+        inbox.say(fact("n1", "IDLE+DRAIN", reason + " perhaps", "root"));
+        assertThat(inbox.core.ledger().drainedByUs()).isEmpty();
+
+        inbox.say(fact("n1", "IDLE+DRAIN", reason, "root"));
+
+        assertThat(inbox.core.ledger().drainedByUs())
+                .singleElement()
+                .satisfies(node -> assertThat(node.getScheduler().getIncident()).isEqualTo(drain.getIncident()));
+        inbox.say(fact("n1", "IDLE", "", ""));
+        assertThat(inbox.core.ledger().drainedByUs()).isEmpty();
+    }
+
+    @Test
+    void whatANodeSaidLastOfItsPartsIsNoProofWhileItIsSilent() {
+        begin(policy("gpu-fault: observe"), "n1");
+        Finding fault = inbox.finding(0, IncidentKind.GPU_FAULT, "gpu:" + GPU_NAME, Standing.CONFIRMED, "n1");
+        inbox.say(fault);
+        String id = incident().getId();
+        inbox.say(fault.toBuilder().setStanding(Standing.WELL).build());
+        for (int second = 0; second < 100; second++) {
+            inbox.say(inbox.report("n1", 0, Watch.WATCH_SILENT));
+            inbox.seconds(1, 0);
+        }
+        assertThat(incident().getId()).isEqualTo(id);
+
+        keepSeen(65);
+
+        assertThat(closed(id).getState()).isEqualTo(IncidentState.INCIDENT_RESOLVED);
+    }
+
+    @Test
     void aReasonThatIsNotOursAnyMoreIsNotGivenBack() {
         begin(policy("gpu-fault: enforce"), "n1");
         hello(Action.AT_SCHEDULER, "start-1");
