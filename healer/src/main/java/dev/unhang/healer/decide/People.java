@@ -140,10 +140,12 @@ final class People {
     private void give(Turn turn, OperatorDecision decision) {
         String name = decision.getTarget();
         NodeState node = turn.ledger().node(name);
-        boolean cleared = commands.cleared(turn, name, decision.getWho());
         if (node == null || node.getTakenBy().isEmpty()) {
-            if (!cleared) {
-                turn.answer("nobody took a node " + name, true, "");
+            // Of a node that nobody took it says that what timed out there is over. To give back what one has taken
+            // says
+            // nothing of that.
+            if (!commands.cleared(turn, name, decision.getWho())) {
+                turn.answer("nobody took a node " + name + ", and nothing that timed out locks it", true, "");
             }
         } else {
             turn.node(

@@ -342,6 +342,20 @@ class HealingTest {
     }
 
     @Test
+    void toGiveBackANodeThatWasTakenDoesNotSayThatWhatTimedOutThereIsOver() {
+        begin(policy("nic-fault: enforce"), "n1");
+        inbox.say(nic("n1", Standing.CONFIRMED));
+        Command command = harmful();
+        claim(command);
+        keepSeen(121);
+        inbox.decide("take", "n1");
+        inbox.decide("give", "n1");
+        assertThat(command(command.getId()).getState()).isEqualTo(CommandState.COMMAND_TIMED_OUT);
+        inbox.decide("give", "n1");
+        assertThat(command(command.getId()).getState()).isEqualTo(CommandState.COMMAND_INTERRUPTED);
+    }
+
+    @Test
     void inModeApproveAStepWaitsForAYesWhichExpires() {
         begin(policy("nic-fault: approve"), "n1");
         inbox.say(nic("n1", Standing.CONFIRMED));

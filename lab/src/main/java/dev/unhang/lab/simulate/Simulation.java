@@ -28,7 +28,7 @@ import java.util.function.Consumer;
 public final class Simulation {
 
     private static final String KEY_ID = "simulated";
-    private static final long QUIET_AT_MOST_NS = 1_500 * Agenda.SECOND;
+    private static final long QUIET_AT_MOST_NS = 4_000 * Agenda.SECOND;
     /** What was drained is given back so long after its incident ended, at most. */
     private static final long STILL_NS = 45 * Agenda.SECOND;
 
