@@ -27,8 +27,7 @@ class PrometheusRulesIT {
 
     private static void promtool(String... arguments) throws Exception {
         Process process = new ProcessBuilder()
-                .command(Stream.concat(
-                                Stream.of("promtool"), Arrays.stream(arguments))
+                .command(Stream.concat(Stream.of("promtool"), Arrays.stream(arguments))
                         .toList())
                 .directory(RULES.toFile())
                 .redirectErrorStream(true)
