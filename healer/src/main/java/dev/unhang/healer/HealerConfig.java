@@ -108,7 +108,7 @@ public record HealerConfig(String id, Brokers brokers, boolean judges, boolean d
             }
             return new Orders(PlaybookText.shipped(), null);
         }
-        return new Orders(policy, seal);
+        return new Orders(seal == null ? policy : policy.looking(), seal);
     }
 
     /** The same, with no other keys allowed. */

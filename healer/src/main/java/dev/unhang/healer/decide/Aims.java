@@ -52,6 +52,11 @@ final class Aims {
         };
     }
 
+    /** A look at the ranks that a finding names; empty: it names none. */
+    static Optional<Aim> look(Finding finding) {
+        return reading(Looks.RUNG, finding);
+    }
+
     /** Gives back a node that was drained with this reason. */
     static Aim undrain(String node, String reason) {
         return new Aim(Action.UNDRAIN, Action.AT_SCHEDULER, Set.of(node), "", Map.of("node", node, "reason", reason));

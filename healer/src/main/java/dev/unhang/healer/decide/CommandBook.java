@@ -120,9 +120,11 @@ final class CommandBook {
             withdraw(turn, command, "its incident is not known any more", List.of());
             return;
         }
-        Asked asked = action.get() == Action.UNDRAIN
-                ? askedOfUndrain(turn, incident, command)
-                : askedOfStep(turn, incident, command);
+        Asked asked = Looks.is(command)
+                ? askedOfLook(turn, incident, command)
+                : action.get() == Action.UNDRAIN
+                        ? askedOfUndrain(turn, incident, command)
+                        : askedOfStep(turn, incident, command);
         Optional<String> refusal = asked.answers().stream()
                 .filter(answer -> !answer.getAllowed())
                 .findFirst()
@@ -165,6 +167,30 @@ final class CommandBook {
                         command.getId(),
                         covered,
                         turn.now().logMs()));
+    }
+
+    private Asked askedOfLook(Turn turn, Incident incident, Command command) {
+        Aim aim = Aims.look(incident.getFinding()).orElse(null);
+        boolean same = aim != null
+                && aim.executor().equals(command.getOffer().getNode())
+                && aim.parameters().equals(command.getOffer().getParametersMap());
+        if (aim == null || !same || !Looks.wanted(incident)) {
+            return new Asked(null, "there is nothing more to look at, or something else", List.of());
+        }
+        return new Asked(aim, "", answersOfLook(turn, incident, aim, command.getId()));
+    }
+
+    /** Reading is allowed in observe mode. {@code own}: its id, once it has been offered; else empty. */
+    List<GuardAnswer> answersOfLook(Turn turn, Incident incident, Aim aim, String own) {
+        boolean covered = coveredAt.applyAsLong(incident) == 1;
+        return rulings.again(
+                incident,
+                Mode.ENFORCE,
+                Looks.RUNG,
+                aim,
+                own,
+                covered,
+                turn.now().logMs());
     }
 
     private Asked askedOfUndrain(Turn turn, Incident incident, Command command) {

@@ -111,6 +111,7 @@ public final class Decider {
             NodeBook.count(turn);
             commands.sweep(turn);
             book.sweep(turn);
+            Looks.sweep(turn, rulings, commands);
             Recoveries.sweep(turn, rulings, commands, sightings);
             if (turn.passed(TIDY_MS, 0)) {
                 commands.tidy(turn);

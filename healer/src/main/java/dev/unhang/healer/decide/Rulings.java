@@ -166,6 +166,10 @@ final class Rulings {
                         >= policy.limits().repeatOffences();
     }
 
+    boolean looks() {
+        return policy.looks();
+    }
+
     Limits limits() {
         return policy.limits();
     }

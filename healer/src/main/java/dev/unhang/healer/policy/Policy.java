@@ -9,11 +9,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * All that an operator wants done: playbooks in order, and limits. It is given when the healer starts and is no part of
  * the log, so a decision names the playbook that it followed. Immutable.
+ *
+ * @param looks whether an actuator may be asked to look at the ranks of a suspected hang, whatever the mode: it only reads
  */
-public record Policy(List<Playbook> playbooks, Limits limits) {
+public record Policy(List<Playbook> playbooks, Limits limits, boolean looks) {
 
     public Policy {
         playbooks = List.copyOf(playbooks);
+    }
+
+    /** One that asks for no looks. */
+    public Policy(List<Playbook> playbooks, Limits limits) {
+        this(playbooks, limits, false);
+    }
+
+    /** The same with looks. */
+    public Policy looking() {
+        return new Policy(playbooks, limits, true);
     }
 
     /** Does nothing about anything. */
@@ -45,6 +57,7 @@ public record Policy(List<Playbook> playbooks, Limits limits) {
                 playbooks.stream()
                         .map(playbook -> playbook.at(modes.getOrDefault(playbook.kind(), playbook.mode())))
                         .toList(),
-                limits);
+                limits,
+                looks);
     }
 }

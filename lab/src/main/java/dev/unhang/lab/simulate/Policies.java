@@ -53,7 +53,8 @@ final class Policies {
                         Duration.ofMinutes(3),
                         Duration.ofMinutes(2),
                         2,
-                        "rack"));
+                        "rack"),
+                true);
     }
 
     private static void add(List<Playbook> to, Chance chance, Setup setup, IncidentKind kind, Action... actions) {

@@ -32,7 +32,16 @@ final class Rules {
             CommandState.COMMAND_INTERRUPTED,
             CommandState.COMMAND_WITHDRAWN);
 
+    /** Looks at the ranks of one incident while it is suspected; docs/healing.md. */
+    private static final int MOST_LOOKS = 40;
+
     private Rules() {}
+
+    /** A look at the ranks of a suspected hang is no step of a ladder. */
+    private static boolean besideLadder(Command command) {
+        return command.getOffer().getAction().equals(Action.LOOK.label())
+                && command.getId().startsWith(command.getIncident() + "-look-");
+    }
 
     static List<Rule> all(
             Setup setup, World world, SimulatedKafka kafka, Chronicle chronicle, Claims claims, Agenda agenda) {
@@ -173,13 +182,16 @@ final class Rules {
                             && command.getOffer().getParametersMap().equals(attempt.parameters),
                     attempt + " with " + attempt.parameters + " is not what was granted: " + command.getOffer());
             boolean gives = attempt.action == Action.UNDRAIN;
+            boolean looks = besideLadder(command);
             if (!gives) {
                 answered(attempt, "offered", offered.entry());
             }
             answered(attempt, "granted", granted.entry());
+            IncidentState decided = gives
+                    ? IncidentState.INCIDENT_RESOLVED
+                    : looks ? IncidentState.INCIDENT_SUSPECTED : IncidentState.INCIDENT_ACTING;
             boolean acting = chronicle.turns(command.getIncident()).stream()
-                    .anyMatch(turn -> turn.at() <= offered.at()
-                            && turn.to() == (gives ? IncidentState.INCIDENT_RESOLVED : IncidentState.INCIDENT_ACTING));
+                    .anyMatch(turn -> turn.at() <= offered.at() && turn.to() == decided);
             require(
                     acting,
                     attempt + " starts, and no incident in the journal decided on it: " + command.getIncident());
@@ -317,7 +329,7 @@ final class Rules {
                         command != null && ENDS.contains(command.getState()),
                         attempt + " has started and never ended in the journal: "
                                 + (command == null ? "no command" : command.getState()));
-                if (command == null || attempt.action == Action.UNDRAIN) {
+                if (command == null || attempt.action == Action.UNDRAIN || besideLadder(command)) {
                     continue;
                 }
                 boolean verified = chronicle.turns(command.getIncident()).stream()
@@ -429,7 +441,11 @@ final class Rules {
                 require(
                         called.getOrDefault(incident, 0) == 0,
                         attempt + " starts after a person was called for " + incident);
-                count(attempt, incident + " " + attempt.action.label(), setup.attemptsARung());
+                boolean looks = besideLadder(command);
+                count(
+                        attempt,
+                        incident + (looks ? " looks" : " " + attempt.action.label()),
+                        looks ? MOST_LOOKS : setup.attemptsARung());
             }
             if (attempt.action.harm() == Action.Harm.NONE) {
                 return;

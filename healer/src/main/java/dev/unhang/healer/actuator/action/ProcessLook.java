@@ -2,6 +2,7 @@ package dev.unhang.healer.actuator.action;
 
 import dev.unhang.healer.actuator.process.NodeProcesses;
 import dev.unhang.healer.actuator.process.ProcessStat;
+import dev.unhang.healer.actuator.process.SystemCall;
 import dev.unhang.healer.actuator.repair.Programs;
 import dev.unhang.healer.actuator.repair.Ran;
 import java.time.Duration;
@@ -13,8 +14,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a process is at: state, wait channel, system call, kernel stack, a count of its threads by state and wait channel,
- * the GPU and network devices that it holds, and py-spy's Python stacks where that is installed. Reads only: py-spy is
+ * What a process is at: state, wait channel, kernel stack, a count of its threads by state and wait channel and by system
+ * call, the GPU and network devices that it holds, and py-spy's Python stacks where that is installed. Reads only: py-spy is
  * asked not to pause the process. No environment and no command line is among it.
  */
 final class ProcessLook {
@@ -36,12 +37,16 @@ final class ProcessLook {
     Map<String, String> at(int pid) {
         Map<String, String> found = new LinkedHashMap<>();
         node.stat(pid).ifPresent(stat -> found.put("state", String.valueOf(stat.state())));
-        for (String file : List.of("wchan", "syscall", "stack")) {
+        for (String file : List.of("wchan", "stack")) {
             node.text(pid, file, LONGEST).filter(text -> !text.isEmpty()).ifPresent(text -> found.put(file, text));
         }
         String threads = threads(pid);
         if (!threads.isEmpty()) {
             found.put("threads", threads);
+        }
+        String calls = calls(pid);
+        if (!calls.isEmpty()) {
+            found.put("calls", calls);
         }
         List<String> devices = node.devices(pid).stream()
                 .filter(path -> path.startsWith("/dev/nvidia") || path.startsWith("/dev/infiniband"))
@@ -65,6 +70,27 @@ final class ProcessLook {
         return counts.entrySet().stream()
                 .map(each -> each.getValue() + " " + each.getKey().strip())
                 .collect(Collectors.joining(", "));
+    }
+
+    /** As {@code 1 fsync of a file, 11 futex}. */
+    private String calls(int pid) {
+        Map<String, Integer> counts = new TreeMap<>();
+        for (int thread : node.threads(pid)) {
+            node.text(pid, "task/" + thread + "/syscall", 256)
+                    .flatMap(text -> SystemCall.parse(text, System.getProperty("os.arch", "")))
+                    .ifPresent(call -> counts.merge(words(pid, call), 1, Integer::sum));
+        }
+        return counts.entrySet().stream()
+                .map(each -> each.getValue() + " " + each.getKey())
+                .collect(Collectors.joining(", "));
+    }
+
+    private String words(int pid, SystemCall call) {
+        return call.descriptor() < 0
+                ? call.name()
+                : node.descriptor(pid, call.descriptor())
+                        .map(kind -> call.name() + " of " + kind)
+                        .orElse(call.name());
     }
 
     private static Optional<Character> state(String stat) {

@@ -131,6 +131,22 @@ public final class NodeProcesses {
         return devices;
     }
 
+    /** Of what kind an open descriptor of the process is: a file, a socket, a pipe, a device; no name of it is told. */
+    public Optional<String> descriptor(int pid, int descriptor) {
+        return target(of(pid).resolve("fd").resolve(Integer.toString(descriptor)))
+                .map(NodeProcesses::kind);
+    }
+
+    private static String kind(String target) {
+        if (target.startsWith("socket:")) {
+            return "a socket";
+        }
+        if (target.startsWith("pipe:")) {
+            return "a pipe";
+        }
+        return target.startsWith("/dev/") ? "a device" : target.startsWith("/") ? "a file" : "something else";
+    }
+
     /** Where a path of the process is, seen from here: it may live in a container. */
     public Path seenBy(int pid, String path) {
         return of(pid).resolve("root").resolve(path.replaceFirst("^/+", ""));

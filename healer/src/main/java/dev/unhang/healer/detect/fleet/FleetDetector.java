@@ -6,6 +6,7 @@ import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.OperatorDecision;
+import dev.unhang.events.v1.ProbeResult;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.events.v1.SchedulerFact;
 import dev.unhang.healer.detect.job.JobSight;
@@ -56,6 +57,10 @@ public final class FleetDetector {
         }
         if (message instanceof OperatorDecision decision && decision.getVerb().equals(FORGET)) {
             jobs.forget(decision.getTarget());
+            return List.of();
+        }
+        if (message instanceof ProbeResult probe) {
+            jobs.onProbe(probe, logTimeMs);
             return List.of();
         }
         if (message instanceof SchedulerFact fact) {

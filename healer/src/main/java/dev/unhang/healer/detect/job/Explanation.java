@@ -3,7 +3,8 @@ package dev.unhang.healer.detect.job;
 import dev.unhang.healer.detect.job.RankView.Doing;
 
 /**
- * What makes a standstill a pause of its own kind: a rank that reads or writes as a checkpoint does, a debugger, an
+ * What makes a standstill a pause of its own kind: a rank that reads or writes as a checkpoint does, or was found in a call
+ * to storage by a look; a debugger, an
  * operator who stopped them all. Stateless.
  */
 final class Explanation {
@@ -28,6 +29,10 @@ final class Explanation {
             }
             if ((doing == Doing.IDLE || doing == Doing.SPIN) && rank.movesData()) {
                 return "rank " + rank.rank + " reads or writes, as for a checkpoint";
+            }
+            if ((doing == Doing.IDLE || doing == Doing.SPIN) && rank.seenStoring(roll.nowMs)) {
+                return "a look at rank " + rank.rank + ": "
+                        + rank.look(roll.nowMs).words();
             }
         }
         return there > 1 && stopped == there ? "all ranks are stopped (T): somebody paused the job" : "";

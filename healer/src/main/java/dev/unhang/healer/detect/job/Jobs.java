@@ -4,6 +4,7 @@ import dev.unhang.events.v1.Finding;
 import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.ProbeResult;
 import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.SchedulerFact;
 import dev.unhang.events.v1.Watch;
@@ -170,6 +171,17 @@ public final class Jobs {
     public void forget(String node) {
         addresses.forget(node);
         free.remove(node);
+    }
+
+    /** What a look found a process at; one that is no rank's, or not any more, tells nothing. */
+    public void onProbe(ProbeResult probe, long nowMs) {
+        for (Job job : byName.values()) {
+            for (RankView rank : job.watch.ranks()) {
+                if (rank.isProcess(probe)) {
+                    rank.looked(Look.at(probe.getFindingsMap()), nowMs);
+                }
+            }
+        }
     }
 
     /** A scheduler's word on a job: one that has ended, or waits to be started anew, is judged no more. */

@@ -5,6 +5,7 @@ import dev.unhang.events.v1.NicReport;
 import dev.unhang.events.v1.NodeReport;
 import dev.unhang.events.v1.OperState;
 import dev.unhang.events.v1.Phase;
+import dev.unhang.events.v1.ProbeResult;
 import dev.unhang.events.v1.RankProcess;
 import dev.unhang.events.v1.RankReport;
 import dev.unhang.events.v1.Watch;
@@ -42,6 +43,9 @@ final class RankView {
     private long firstStep = -1;
 
     private long trainsSinceMs = -1;
+
+    private Look look = Look.NONE;
+    private long lookedMs;
 
     RankView(int rank, String node) {
         this.rank = rank;
@@ -257,6 +261,38 @@ final class RankView {
         return report.getWriteBps() >= MOVES_BPS || report.getReadBps() >= MOVES_BPS;
     }
 
+    /** It is so little that nothing is stored: whoever is in a storage call there waits for a storage that stands. */
+    private boolean dataStands() {
+        return ioKnown() && report.getWriteBps() < STANDS_BPS && report.getReadBps() < STANDS_BPS;
+    }
+
+    boolean isProcess(ProbeResult probe) {
+        return report.getPid() == probe.getPid()
+                && report.getStartTicks() == probe.getStartTicks()
+                && node.equals(probe.getNode())
+                && nodeReport.getBootId().equals(probe.getBootId());
+    }
+
+    void looked(Look found, long nowMs) {
+        look = found;
+        lookedMs = nowMs;
+    }
+
+    /** What it was found at a moment ago; {@link Look#NONE}: nobody looked, or long ago. */
+    Look look(long nowMs) {
+        return nowMs - lookedMs <= LOOK_HOLDS_MS ? look : Look.NONE;
+    }
+
+    /** A look found it in storage, and its own counters do not say that nothing moves there. */
+    boolean seenStoring(long nowMs) {
+        return look(nowMs).says() == Look.Says.STORES && !dataStands();
+    }
+
+    /** A look found it in storage, where nothing moves: a slow sync, or storage that is dead. */
+    boolean storageStands(long nowMs) {
+        return look(nowMs).says() == Look.Says.STORES && dataStands();
+    }
+
     /** Share of the last seconds in which it waited, per mille; -1 while unknown. */
     int waitPm() {
         return report.hasWaitPm() ? report.getWaitPm() : -1;
@@ -264,4 +300,10 @@ final class RankView {
 
     /** Bytes a second: more than logs, less than any file system of a cluster takes. */
     static final long MOVES_BPS = 20_000_000;
+
+    /** Bytes a second: no more than logs. */
+    private static final long STANDS_BPS = 200_000;
+
+    /** A look comes each 30 s; this bridges one that is late, ms of log time. */
+    private static final long LOOK_HOLDS_MS = 45_000;
 }

@@ -212,6 +212,7 @@ final class Stall {
         for (int i = 0; i < roll.size(); i++) {
             hash = 31 * hash + roll.doing(i).name().hashCode();
             hash = 31 * hash + roll.rank(i).report().getAccusationsCount();
+            hash = 31 * hash + roll.rank(i).look(roll.nowMs).words().hashCode();
         }
         return hash;
     }
@@ -247,7 +248,10 @@ final class Stall {
         return new Limits(suspect, confirm);
     }
 
-    /** What would tell this pause from a hang: the job's own word, or the reads and writes of each rank that idles. */
+    /**
+     * What would tell this pause from a hang: the job's own word, or of each rank that idles its reads and writes or a look
+     * that found it waiting. One that was found in a storage call that moves nothing may be in a long sync.
+     */
     private Witness witness(RollCall roll, boolean beats) {
         if (beats && phases.announces()) {
             return Witness.PHASES;
@@ -257,7 +261,10 @@ final class Stall {
         }
         for (int i = 0; i < roll.size(); i++) {
             RankView rank = roll.rank(i);
-            if (roll.doing(i) == Doing.IDLE && !rank.ioKnown() && !rank.savesAnnounced()) {
+            boolean known = rank.ioKnown()
+                    || rank.savesAnnounced()
+                    || rank.look(roll.nowMs).says() == Look.Says.WAITS;
+            if (roll.doing(i) == Doing.IDLE && (!known || rank.storageStands(roll.nowMs))) {
                 return Witness.NOTHING;
             }
         }
@@ -283,6 +290,7 @@ final class Stall {
             evidence.add(sure);
         }
         suspects.stream().limit(2).forEach(suspect -> evidence.addAll(suspect.getEvidenceList()));
+        looks(roll, evidence);
         if (suspects.isEmpty()) {
             evidence.add("nothing tells one rank from the others: no suspect");
         }
@@ -300,6 +308,15 @@ final class Stall {
                 evidence,
                 cause(hard, suspects),
                 Map.of("still_seconds", stretch.seconds(roll.nowMs)));
+    }
+
+    private static void looks(RollCall roll, List<String> evidence) {
+        for (int i = 0; i < roll.size(); i++) {
+            Look look = roll.rank(i).look(roll.nowMs);
+            if (look.says() != Look.Says.NOTHING) {
+                evidence.add("a look at rank " + roll.rank(i).rank + ": " + look.words());
+            }
+        }
     }
 
     private static String outOfStep(RollCall roll) {

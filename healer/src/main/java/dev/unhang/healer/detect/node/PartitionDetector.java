@@ -10,6 +10,7 @@ import dev.unhang.events.v1.NodeEvent;
 import dev.unhang.events.v1.NodeInventory;
 import dev.unhang.events.v1.NodeSample;
 import dev.unhang.events.v1.Origin;
+import dev.unhang.events.v1.ProbeResult;
 import dev.unhang.events.v1.Pulse;
 import dev.unhang.healer.detect.LogTime;
 import java.util.ArrayList;
@@ -47,8 +48,8 @@ public final class PartitionDetector {
     }
 
     /**
-     * Takes one record of the partition and answers with records for the inbox: reports, findings, and the claims and
-     * results that it passes on.
+     * Takes one record of the partition and answers with records for the inbox: reports, findings, and the claims,
+     * results and looks that it passes on.
      *
      * @param node the record's key; empty for a pulse or what was learned
      * @param message null for a record that could not be read: log time passes all the same
@@ -80,6 +81,8 @@ public final class PartitionDetector {
             restore(learned, now);
         } else if (message instanceof Claim || message instanceof ActionResult || message instanceof ActuatorHello) {
             return List.of(message);
+        } else if (message instanceof ProbeResult probe) {
+            return List.of(probe.toBuilder().setNode(node).build());
         }
         return List.of();
     }

@@ -47,7 +47,7 @@ class CollectEvidenceTest {
         proc = new FakeProc(folder.resolve("proc"));
         rank = proc.process(4711, "python3", 'D', 900);
         proc.file(4711, "wchan", "nvidia_ioctl");
-        proc.file(4711, "syscall", "16 0x1f 0xc020462a");
+        proc.file(4711, "task/4711/syscall", "1 0x8 0x7ffd 0x10");
         proc.file(4711, "task/4711/stat", "4711 (python3) D 900");
         proc.file(4711, "task/4711/wchan", "nvidia_ioctl");
         proc.opens(4711, 7, "/dev/nvidia3");
@@ -186,7 +186,8 @@ class CollectEvidenceTest {
                 .containsEntry("state", "D")
                 .containsEntry("wchan", "nvidia_ioctl")
                 .containsEntry("devices", "/dev/nvidia3")
-                .containsEntry("threads", "1 D nvidia_ioctl");
+                .containsEntry("threads", "1 D nvidia_ioctl")
+                .containsEntry("calls", "1 write of a file");
         assertThat(told.get(0).toString()).doesNotContain("hunter2");
     }
 

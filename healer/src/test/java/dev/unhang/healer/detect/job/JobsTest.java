@@ -9,6 +9,7 @@ import dev.unhang.events.v1.IncidentKind;
 import dev.unhang.events.v1.JobIdentity;
 import dev.unhang.events.v1.JobProfile;
 import dev.unhang.events.v1.NodeReport;
+import dev.unhang.events.v1.ProbeResult;
 import dev.unhang.events.v1.Standing;
 import dev.unhang.events.v1.Watch;
 import java.util.ArrayList;
@@ -354,5 +355,85 @@ class JobsTest {
         seconds(60);
 
         assertThat(said).isEmpty();
+    }
+
+    private void look(int rank, String calls) {
+        jobs.onProbe(
+                ProbeResult.newBuilder()
+                        .setNode("n" + rank)
+                        .setPid(crew.rank(rank).getPid())
+                        .setStartTicks(crew.rank(rank).getStartTicks())
+                        .putFindings("state", "S")
+                        .putFindings("threads", "2 S futex_wait_queue")
+                        .putFindings("calls", calls)
+                        .build(),
+                crew.nowMs);
+    }
+
+    /** Rank 0 idles and the others wait for it. */
+    private void pauses() {
+        crew.still(0).idle(0);
+    }
+
+    @Test
+    void aRankThatALookFindsStoringIsInACheckpointAsLongAsLooksGoOn() {
+        pauses();
+        seconds(12);
+        assertThat(subjects(Standing.SUSPECTED)).isNotEmpty();
+        said.clear();
+        for (int i = 0; i < 10; i++) {
+            look(0, "1 fsync of a file");
+            seconds(30);
+        }
+        assertThat(said).hasSize(1);
+        assertThat(said.get(0).getStanding()).isEqualTo(Standing.WELL);
+        assertThat(said.get(0).getEvidenceList()).anyMatch(each -> each.contains("a look at rank 0: "));
+    }
+
+    @Test
+    void aStorageCallThatMovesNothingDoesNotExplainButDelays() {
+        pauses();
+        crew.rank(0).setWriteBps(0).setReadBps(0);
+        for (int i = 0; i < 20; i++) {
+            look(0, "1 write of a file");
+            seconds(29);
+        }
+        assertThat(subjects(Standing.CONFIRMED)).isEmpty();
+        look(0, "1 write of a file");
+        seconds(44);
+        assertThat(subjects(Standing.CONFIRMED)).isNotEmpty();
+    }
+
+    @Test
+    void aRankThatALookFindsWaitingIsConfirmedAsIfItsReadsAndWritesWereKnown() {
+        pauses();
+        crew.each(rank -> rank.clearWriteBps().clearReadBps());
+        for (int i = 0; i < 6; i++) {
+            look(0, "2 futex");
+            seconds(29);
+        }
+        assertThat(subjects(Standing.CONFIRMED)).containsExactly("job:llm@0");
+        assertThat(said.get(said.size() - 1).getEvidenceList())
+                .anyMatch(each -> each.contains("none of them for storage"));
+    }
+
+    @Test
+    void withoutALookTheSamePauseIsNotConfirmedForTenMinutes() {
+        pauses();
+        crew.each(rank -> rank.clearWriteBps().clearReadBps());
+        seconds(590);
+        assertThat(subjects(Standing.CONFIRMED)).isEmpty();
+    }
+
+    @Test
+    void aLookAtAnotherProcessWithTheSameNumberTellsNothing() {
+        pauses();
+        seconds(12);
+        said.clear();
+        crew.rank(0).setStartTicks(10);
+        look(0, "1 fsync of a file");
+        crew.rank(0).setStartTicks(9);
+        seconds(5);
+        assertThat(subjects(Standing.WELL)).isEmpty();
     }
 }
