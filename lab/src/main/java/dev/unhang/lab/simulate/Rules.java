@@ -580,8 +580,19 @@ final class Rules {
             Command command = chronicle.last(attempt.command);
             Incident incident = command == null ? null : chronicle.incident(command.getIncident());
             require(
-                    incident == null || incident.getState() != IncidentState.INCIDENT_DISMISSED,
+                    incident == null
+                            || incident.getState() != IncidentState.INCIDENT_DISMISSED
+                            || (command != null && besideLadder(command) && grantedBeforeDismissal(command)),
                     attempt + " starts for an incident that a person dismissed");
+        }
+
+        /** Its grant was on the way when the person spoke; a look only reads, so nobody waits for it. */
+        private boolean grantedBeforeDismissal(Command command) {
+            Chronicle.Page granted = chronicle.first(command.getId(), CommandState.COMMAND_GRANTED);
+            return granted != null
+                    && chronicle.turns(command.getIncident()).stream()
+                            .noneMatch(
+                                    turn -> turn.to() == IncidentState.INCIDENT_DISMISSED && turn.at() < granted.at());
         }
 
         @Override
